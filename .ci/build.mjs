@@ -1,0 +1,169 @@
+/**
+ * Builds dist/: one bundle per entry with shared and lazily imported chunks, the declarations of the public entries,
+ * and the licenses of every package that was bundled.
+ */
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { isBuiltin } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join, posix, relative, resolve, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { build } from "esbuild";
+import { generate } from "./generate.mjs";
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+const SRC = join(ROOT, "src");
+const DIST = join(ROOT, "dist");
+const CLI = "cli/main";
+const PUBLIC = ["index", "host/host", "pi/extension"];
+const SPECIFIER = /(\bfrom\s*|\bimport\s*\(?\s*)(["'])(\.{1,2}\/[^"']+)\2/g;
+
+/** Gives `require("fs")` of a bundled CommonJS package the real module, without a `createRequire` in every chunk. */
+const builtinRequires = {
+  name: "builtin-requires",
+  setup(setup) {
+    setup.onResolve({ filter: /^(node:)?[a-z_/]+$/ }, ({ kind, path }) =>
+      kind === "require-call" && isBuiltin(path) ? { path, namespace: "builtin" } : undefined,
+    );
+    setup.onLoad({ filter: /.*/, namespace: "builtin" }, ({ path }) => ({
+      contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)});`,
+    }));
+  },
+};
+
+/** Puts the interpreter line on the command, whether its source has one or not. */
+const shebang = {
+  name: "shebang",
+  setup(setup) {
+    const main = join(SRC, `${CLI}.ts`);
+    setup.onLoad({ filter: /[\\/]main\.ts$/ }, async ({ path }) => {
+      if (path !== main) return undefined;
+      const text = await readFile(path, "utf8");
+      return { contents: text.startsWith("#!") ? text : `#!/usr/bin/env node\n${text}`, loader: "ts" };
+    });
+  },
+};
+
+const generated = await generate(ROOT);
+const entries = [...PUBLIC, CLI].filter(exists);
+await rm(DIST, { recursive: true, force: true });
+if (entries.length > 0) {
+  const [bundled] = await Promise.all([bundle(entries), declarations(entries.filter((entry) => entry !== CLI))]);
+  await licenses(bundled);
+  if (entries.includes(CLI)) await chmod(join(DIST, `${CLI}.js`), 0o755);
+}
+
+function exists(entry) {
+  const found = existsSync(join(SRC, `${entry}.ts`));
+  if (!found) console.log(`build: skipped src/${entry}.ts, which does not exist yet`);
+  return found;
+}
+
+/** Returns the source files that ended up in some output. */
+async function bundle(names) {
+  const { metafile } = await build({
+    entryPoints: Object.fromEntries(names.map((name) => [name, join(SRC, `${name}.ts`)])),
+    absWorkingDir: ROOT,
+    outdir: DIST,
+    bundle: true,
+    splitting: true,
+    chunkNames: "chunks/[name]-[hash]",
+    format: "esm",
+    platform: "node",
+    target: "node20.18",
+    mainFields: ["module", "main"],
+    legalComments: "none",
+    metafile: true,
+    plugins: [builtinRequires, shebang],
+    logLevel: "warning",
+  });
+  const outputs = Object.entries(metafile.outputs);
+  await dropHelperImports(metafile.outputs);
+  for (const [path, { bytes }] of outputs.filter(([, { entryPoint }]) => entryPoint))
+    console.log(`build: ${path} ${bytes} bytes`);
+  return new Set(
+    outputs.flatMap(([, { inputs }]) => Object.keys(inputs).filter((path) => inputs[path].bytesInOutput > 0)),
+  );
+}
+
+/** Every entry imports esbuild's helpers, used or not; where the import binds no name it only costs start-up time. */
+async function dropHelperImports(outputs) {
+  const helpers = Object.keys(outputs).filter((path) => Object.keys(outputs[path].inputs).length === 0);
+  for (const [path, { imports }] of Object.entries(outputs)) {
+    if (!imports.some((each) => helpers.includes(each.path))) continue;
+    const text = await readFile(join(ROOT, path), "utf8");
+    const lean = text.replace(/^import "(\.[^"]+)";\n/gm, (line, specifier) =>
+      helpers.includes(posix.join(posix.dirname(path), specifier)) ? "" : line,
+    );
+    if (lean !== text) await writeFile(join(ROOT, path), lean);
+  }
+}
+
+/** Writes the declarations of all of src, then copies those that a public entry reaches. */
+async function declarations(names) {
+  const draft = await mkdtemp(join(tmpdir(), "declarations-"));
+  try {
+    const flags = ["--noEmit", "false", "--emitDeclarationOnly", "--outDir", draft];
+    const tsc = join(ROOT, "node_modules", "typescript", "bin", "tsc");
+    await promisify(execFile)(process.execPath, [tsc, "-p", ROOT, ...flags]).catch((error) => {
+      console.error(error.stdout || error.message);
+      console.error("build: the declarations have type errors");
+      process.exitCode = 1;
+    });
+    const reached = new Set();
+    for (const name of names) await copyDeclaration(draft, `${name}.d.ts`, reached);
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+}
+
+async function copyDeclaration(draft, file, reached) {
+  if (reached.has(file)) return;
+  reached.add(file);
+  const written = join(draft, file);
+  const source = existsSync(written) ? written : join(SRC, file); // a .d.ts in src is not copied by tsc
+  const targets = [];
+  const text = (await readFile(source, "utf8")).replace(SPECIFIER, (_, lead, quote, specifier) => {
+    const path = specifier.replace(/\.ts$/, ".js");
+    targets.push(relative(draft, resolve(draft, dirname(file), path.replace(/\.js$/, ".d.ts"))));
+    return `${lead}${quote}${path}${quote}`;
+  });
+  await mkdir(dirname(join(DIST, file)), { recursive: true });
+  await writeFile(join(DIST, file), text);
+  for (const target of targets) await copyDeclaration(draft, target, reached);
+}
+
+async function licenses(inputs) {
+  const files = new Set(inputs);
+  if ([...inputs].some((path) => path.endsWith("validation/compiled.js")))
+    for (const path of generated.inputs) files.add(path);
+  const packages = new Map();
+  for (const path of files) {
+    const folder = packageFolder(path);
+    if (folder === undefined || packages.has(folder)) continue;
+    packages.set(folder, await license(folder));
+  }
+  const texts = [...packages.values()].sort();
+  const head = "rpi-mcp-adapter contains code of the packages below, each under its own license.\n";
+  await writeFile(join(DIST, "THIRD_PARTY_LICENSES.txt"), [head, ...texts].join(`\n${"-".repeat(80)}\n\n`));
+  console.log(`build: ${packages.size} packages bundled`);
+}
+
+/** The folder of the package that a bundled file belongs to; undefined for our own files. */
+function packageFolder(path) {
+  const parts = path.split(/[\\/]/);
+  const at = parts.lastIndexOf("node_modules");
+  if (at < 0) return undefined;
+  return join(ROOT, parts.slice(0, at + (parts[at + 1].startsWith("@") ? 3 : 2)).join(sep));
+}
+
+async function license(folder) {
+  const { name, version, license } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
+  const file = (await readdir(folder)).find((each) => /^licen[cs]e(\.|$)/i.test(each));
+  // Some packages only name their license.
+  if (file === undefined && typeof license !== "string") throw new Error(`${name} is bundled, but names no license.`);
+  if (file === undefined) return `${name} ${version} (${license})\n\nLicensed under ${license}, as its package.json says.\n`;
+  return `${name} ${version} (${license})\n\n${(await readFile(join(folder, file), "utf8")).trim()}\n`;
+}

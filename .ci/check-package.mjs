@@ -1,0 +1,142 @@
+/** Packs the built package, installs the tarball in an empty folder and uses it there as a stranger would. */
+import { execFile } from "node:child_process";
+import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+const NAME = "rpi-mcp-adapter";
+const ENTRIES = [NAME, `${NAME}/host`, `${NAME}/pi`];
+const npm = process.platform === "win32" ? "npm.cmd" : "npm";
+const npx = process.platform === "win32" ? "npx.cmd" : "npx";
+
+const counts = { passed: 0, failed: 0 };
+const folder = await realpath(await mkdtemp(join(tmpdir(), "package-check-")));
+try {
+  await checkAll();
+} catch (error) {
+  counts.failed += 1;
+  console.error(error);
+} finally {
+  await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+}
+console.log(`${counts.passed} passed, ${counts.failed} failed`);
+process.exitCode = counts.failed > 0 ? 1 : 0;
+
+async function checkAll() {
+  const [packed] = JSON.parse(
+    await run(npm, ["pack", "--ignore-scripts", "--json", "--pack-destination", folder], ROOT),
+  );
+  const tarball = join(folder, packed.filename);
+  const app = join(folder, "app");
+  await mkdir(app);
+  await writeFile(join(app, "package.json"), `${JSON.stringify({ name: "app", private: true, type: "module" })}\n`);
+  const installed = join(app, "node_modules", NAME);
+
+  await check("the tarball holds only what is published", () => {
+    const allowed = /^(dist\/|schemas\/|(plugin|package)\.json$|(README|CHANGELOG)\.md$|LICENSE$)/;
+    equal(
+      packed.files.map(({ path }) => path).filter((path) => !allowed.test(path)),
+      [],
+    );
+  });
+  await check("the tarball holds its papers", () => {
+    const wanted = ["README.md", "LICENSE", "CHANGELOG.md", "plugin.json", "dist/THIRD_PARTY_LICENSES.txt"];
+    equal(
+      wanted.filter((path) => !packed.files.some((file) => file.path === path)),
+      [],
+    );
+  });
+  await check("the tarball installs, and brings no other package", async () => {
+    await run(npm, ["install", "--no-audit", "--no-fund", "--ignore-scripts", tarball], app);
+    equal(
+      (await readdir(join(app, "node_modules"))).filter((each) => !each.startsWith(".")),
+      [NAME],
+    );
+  });
+  await check("npx rpi-mcp --help tells how to use it", async () => {
+    matches(await run(npx, ["--no-install", "rpi-mcp", "--help"], app), /rpi-mcp/);
+  });
+  for (const entry of ENTRIES) {
+    await check(`import "${entry}" works and prints nothing`, async () => {
+      await writeFile(join(app, "import.js"), `await import("${entry}");\n`);
+      equal(await run(process.execPath, ["import.js"], app), "");
+    });
+  }
+  await check("plugin.json is exported, agrees with package.json and names a file that registers", async () => {
+    const script = `
+      import { createRequire } from "node:module";
+      const require = createRequire(import.meta.url);
+      const plugin = require("${NAME}/plugin.json");
+      const { abiVersion, entry, tools, events } = plugin.extensions["io.github.pi-rust.rpi"];
+      const { register } = await import(new URL(entry, import.meta.resolve("${NAME}/plugin.json")).href);
+      console.log(plugin.version === require("${NAME}/package.json").version, typeof register, abiVersion, ...tools, ...events);`;
+    await writeFile(join(app, "plugin.js"), script);
+    const expected = "true function 1 mcp_list mcp_call mcp_request SessionShutdown";
+    equal((await run(process.execPath, ["plugin.js"], app)).trim(), expected);
+  });
+  await check("the extensions that package.json gives to Pi exist", async () => {
+    const { pi } = JSON.parse(await readFile(join(installed, "package.json"), "utf8"));
+    for (const path of pi.extensions) await readFile(join(installed, path));
+  });
+  for (const [module, moduleResolution] of [
+    ["nodenext", "nodenext"],
+    ["preserve", "bundler"],
+  ]) {
+    await check(`a consumer with module ${module} compiles`, () => compile(app, module, moduleResolution));
+  }
+  await check("publint finds nothing", () =>
+    run(process.execPath, [tool("publint", "src/cli.js"), installed, "--strict"], app),
+  );
+  await check("every entry has the right types", () => {
+    const flags = ["--profile", "esm-only", "--no-emoji", "--no-color"];
+    return run(process.execPath, [tool("@arethetypeswrong/cli", "dist/index.js"), tarball, ...flags], app);
+  });
+}
+
+async function check(title, body) {
+  try {
+    await body();
+    counts.passed += 1;
+    console.log(`ok   ${title}`);
+  } catch (error) {
+    counts.failed += 1;
+    console.log(`FAIL ${title}\n${[error.message, error.stdout, error.stderr].filter(Boolean).join("\n")}`);
+  }
+}
+
+/** Compiles a file that imports every entry, with the declarations themselves checked and only Node's types at hand. */
+async function compile(app, module, moduleResolution) {
+  const consumer = join(app, `consumer-${module}`);
+  await mkdir(consumer);
+  await cp(join(ROOT, "node_modules", "@types", "node"), join(consumer, "types", "node"), { recursive: true });
+  await cp(join(ROOT, "node_modules", "undici-types"), join(app, "node_modules", "undici-types"), { recursive: true });
+  const lines = ENTRIES.map((entry, index) => `import * as entry${index} from "${entry}";\nvoid entry${index};\n`);
+  await writeFile(join(consumer, "consumer.ts"), lines.join(""));
+  const compilerOptions = { module, moduleResolution, target: "es2023", lib: ["es2023"], strict: true, noEmit: true };
+  const types = { skipLibCheck: false, typeRoots: ["./types"], types: ["node"], exactOptionalPropertyTypes: true };
+  const config = { compilerOptions: { ...compilerOptions, ...types }, files: ["consumer.ts"] };
+  await writeFile(join(consumer, "tsconfig.json"), JSON.stringify(config));
+  await run(process.execPath, [tool("typescript", "bin/tsc"), "-p", consumer], app);
+}
+
+function tool(name, path) {
+  return join(ROOT, "node_modules", name, path);
+}
+
+async function run(command, args, cwd) {
+  const shell = process.platform === "win32" && command.endsWith(".cmd");
+  const { stdout } = await promisify(execFile)(command, args, { cwd, shell, maxBuffer: 2 ** 26, timeout: 120_000 });
+  return stdout;
+}
+
+function equal(actual, expected) {
+  const [found, wanted] = [actual, expected].map((each) => JSON.stringify(each));
+  if (found !== wanted) throw new Error(`expected ${wanted}, found ${found}`);
+}
+
+function matches(text, pattern) {
+  if (!pattern.test(text)) throw new Error(`expected ${pattern}, found ${JSON.stringify(text.slice(0, 500))}`);
+}

@@ -1,0 +1,207 @@
+import { AdapterError, isSituation } from "../errors.ts";
+import { loginHint, type Person, type SignedIn, signInWithBrowser } from "./browser-sign-in.ts";
+import type { ChallengeFacts } from "./challenge-facts.ts";
+import { excerpt, failed } from "./context.ts";
+import { type Discovered, discover } from "./discovery.ts";
+import { newGrant, withClient, withGrant } from "./grants.ts";
+import type { ProofKey } from "./keys.ts";
+import { isPersonless, requestPersonless } from "./personless.ts";
+import { refreshGrant, type Scene } from "./refresh.ts";
+import { chooseScope, covers } from "./scopes.ts";
+import type { SignInRecord, StoredGrant } from "./store.ts";
+
+/** One refusal to answer. */
+export interface Authorization extends Scene {
+  readonly asked: ChallengeFacts;
+  readonly status: 401 | 403;
+  /** How many challenges were already answered for the same request, if known. */
+  readonly answered: number | undefined;
+  /** Sign in whatever there is already. */
+  readonly forced: boolean;
+  readonly person: Person | undefined;
+}
+
+/** Where it is not known how often a request was refused: a token refused this soon was never good. */
+const FRESH_MS = 10_000;
+/** The same step-up is not asked for again within this time. */
+const STEP_UP_PAUSE_MS = 60_000;
+
+/**
+ * Gets new tokens into the state: by refresh, by the entry's grant, or through the person.
+ * @throws AdapterError `auth_required` where that is not possible or of no use
+ */
+export async function authorize(authorization: Authorization, signal: AbortSignal): Promise<void> {
+  const { context, store, state, asked, status, forced, person } = authorization;
+  const refreshable = status === 401 && state.grant?.refreshToken !== undefined;
+  if (person === undefined && !isPersonless(context) && !refreshable) throw await personNeeded(authorization, signal);
+  const record = await store.read(context.url.href);
+  const known = [...record.grants, ...record.clients].map(({ issuer }) => issuer);
+  const discovered = await discover(context, asked.pointer, known, signal);
+  const grant = state.grant !== undefined && isFor(state.grant, discovered) ? state.grant : undefined;
+  if (!forced && grant !== undefined) {
+    if (status === 401 && (await refreshes(authorization, grant, discovered, signal))) return;
+    refuseLoop(authorization, grant, discovered);
+  }
+  if (person === undefined && !isPersonless(context)) throw await personNeeded(authorization, signal);
+  await signIn(authorization, discovered, record, grant, signal);
+}
+
+/** Renews a grant that is about to end; what becomes of it shows in the state. */
+export async function renew(scene: Scene, grant: StoredGrant, signal: AbortSignal): Promise<void> {
+  const { context, store, state } = scene;
+  const { metadata, resource, requestedScope } = grant;
+  if (!isPersonless(context)) {
+    await refreshGrant(scene, grant, metadata, signal);
+    return;
+  }
+  const record = await store.read(context.url.href);
+  const proofKey = await state.proofKey();
+  const request = { context, metadata, record, resource, scope: requestedScope, proofKey };
+  const { client, tokens } = await requestPersonless(request, signal);
+  state.adopt(newGrant(tokens, { metadata, client, resource, scope: requestedScope, proofKey }), "authorization");
+}
+
+/** A grant of another authorization server, or for another resource, says nothing about this one. */
+function isFor(grant: StoredGrant, { authorizationServer, resource }: Discovered): boolean {
+  return grant.issuer === authorizationServer.issuer && grant.resource === resource;
+}
+
+/** Whether a refresh helped. It cannot widen the scope, and a token that came from one just now shows that it does not help. */
+async function refreshes(
+  authorization: Authorization,
+  grant: StoredGrant,
+  { authorizationServer }: Discovered,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { asked, state } = authorization;
+  if (grant.refreshToken === undefined || isPersonless(authorization.context)) return false;
+  if (asked.scope !== undefined && !covers(grant.scope, asked.scope)) return false;
+  if (state.origin.by === "refresh" && isRefusedAgain(authorization)) return false;
+  return (await refreshGrant(authorization, grant, authorizationServer, signal)) === "renewed";
+}
+
+/** The end of what could go on for ever: a new token refused at once, or a scope that was granted demanded again. */
+function refuseLoop(authorization: Authorization, grant: StoredGrant, { scopesSupported }: Discovered): void {
+  const { context, state, asked, status } = authorization;
+  const { host } = new URL(grant.issuer);
+  const needed = asked.scope ?? (status === 403 ? scopesSupported?.join(" ") : undefined);
+  const shown = needed === undefined ? "a scope it does not name" : `the scope ${excerpt(needed, context.limits)}`;
+  if (status === 401 && (needed === undefined || covers(grant.scope, needed))) {
+    if (state.origin.by !== "authorization" || !isRefusedAgain(authorization)) return;
+    throw failed(context, `the server refuses the token that ${host} has just issued for it`);
+  }
+  if (needed === undefined || covers(grant.scope, needed)) {
+    throw failed(context, `the server demands ${shown}, which its token was already granted`);
+  }
+  const union = chooseScope(scopesOf(authorization, grant, undefined)) ?? "";
+  const last = state.steppedUp.get(union);
+  if (last !== undefined && performance.now() - last < STEP_UP_PAUSE_MS) {
+    throw failed(context, `the server demands ${shown}, which ${host} did not grant`);
+  }
+  state.steppedUp.set(union, performance.now());
+}
+
+function isRefusedAgain({ answered, state }: Authorization): boolean {
+  return answered === undefined ? performance.now() - state.origin.at < FRESH_MS : answered > 0;
+}
+
+async function signIn(
+  authorization: Authorization,
+  discovered: Discovered,
+  record: SignInRecord,
+  grant: StoredGrant | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const { context, store, state, person } = authorization;
+  const { resource, authorizationServer: metadata } = discovered;
+  const scope = chooseScope(scopesOf(authorization, grant, discovered, record.wantedScope));
+  const proofKey = await proofKeyFor(authorization, discovered);
+  const request = { context, store, metadata, resource, scope, proofKey, record };
+  const { client, tokens }: SignedIn =
+    isPersonless(context) || person === undefined
+      ? await requestPersonless(request, signal)
+      : await signInWithBrowser({ ...request, person }, signal);
+  const bound = tokens.tokenType === "DPoP";
+  if (!bound && discovered.bound === "required") {
+    throw failed(
+      context,
+      `${new URL(metadata.issuer).host} issued a token that is not bound to a key, which the server requires`,
+    );
+  }
+  const fresh = newGrant(tokens, { metadata, client, resource, scope, proofKey: bound ? proofKey : undefined });
+  state.adopt(fresh, "authorization");
+  await remember(authorization, fresh, client, signal);
+}
+
+function scopesOf(
+  { context, asked, person, status }: Authorization,
+  grant: StoredGrant | undefined,
+  discovered: Discovered | undefined,
+  wanted?: string,
+): Parameters<typeof chooseScope>[0] {
+  const supported = discovered?.scopesSupported;
+  return {
+    challenged: asked.scope ?? (status === 403 ? supported?.join(" ") : undefined),
+    configured: context.settings.scope,
+    supported,
+    previous: [grant?.requestedScope, grant?.scope, wanted],
+    offline: person !== undefined && !isPersonless(context),
+    offered: discovered?.authorizationServer.scopes_supported,
+  };
+}
+
+/** A key to bind the tokens to, where the entry, the resource, or both sides together ask for it. */
+async function proofKeyFor({ context, asked }: Authorization, discovered: Discovered): Promise<ProofKey | undefined> {
+  const { bound, authorizationServer } = discovered;
+  const accepted = authorizationServer.dpop_signing_alg_values_supported;
+  const possible = accepted !== undefined && accepted.length > 0;
+  const wanted = context.settings.dpop ?? (bound === "required" || (possible && (asked.dpop || bound === "offered")));
+  if (!wanted) return undefined;
+  const { newProofKey } = await import("./keys.ts");
+  return await newProofKey(context, accepted);
+}
+
+/** Tokens of a person are stored; what the entry can get anew is not, only whom its client belongs to. */
+async function remember(
+  { context, store }: Authorization,
+  grant: StoredGrant,
+  client: SignedIn["client"],
+  signal: AbortSignal,
+): Promise<void> {
+  const nothing = { value: undefined };
+  const change = async (record: SignInRecord): Promise<{ value: undefined; record?: SignInRecord }> => {
+    if (!isPersonless(context)) return { ...nothing, record: withGrant(record, grant) };
+    const known = record.clients.some(
+      ({ clientId, issuer }) => clientId === client.clientId && issuer === client.issuer,
+    );
+    return known || client.clientId === "" ? nothing : { ...nothing, record: withClient(record, client) };
+  };
+  try {
+    await store.update(context.url.href, change, signal);
+  } catch (error) {
+    // The sign-in itself succeeded and is good for this process.
+    if (!isSituation(error, "auth.store")) throw error;
+  }
+}
+
+/** Only a person can help, and none can be reached from here; what they will have to grant is kept for the login. */
+async function personNeeded(
+  { context, store, state, asked, status }: Authorization,
+  signal: AbortSignal,
+): Promise<AdapterError> {
+  if (status === 403 && asked.scope !== undefined) {
+    const previous = [state.grant?.requestedScope, state.grant?.scope];
+    const wantedScope = [...new Set([...previous, asked.scope].flatMap((scope) => scope?.split(" ") ?? []))].join(" ");
+    await store.update(
+      context.url.href,
+      async (record) => ({ value: undefined, record: { ...record, wantedScope } }),
+      signal,
+    );
+  }
+  return new AdapterError("auth.required", {
+    server: context.server,
+    status,
+    wwwAuthenticate: "",
+    hint: loginHint(context),
+  });
+}

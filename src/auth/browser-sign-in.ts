@@ -1,0 +1,178 @@
+import { isAdapterError, isSituation, reasonOf } from "../errors.ts";
+import { type Callback, CallbackListener } from "./callback-listener.ts";
+import { knownClient, registerClient, withCredentials } from "./client-choice.ts";
+import { type AuthContext, excerpt, failed } from "./context.ts";
+import { withClient, withoutClient } from "./grants.ts";
+import type { ProofKey } from "./keys.ts";
+import { checkedUrl } from "./oauth-request.ts";
+import type { Party, PendingAuthorization, Tokens } from "./party.ts";
+import type { ServerMetadata } from "./server-metadata.ts";
+import { abortable } from "./shared-work.ts";
+import type { StoredClient, TokenStore } from "./store.ts";
+
+/** How to reach the person. */
+export interface Person {
+  /** Resolves when the address was handed over; what becomes of it shows at the callback. */
+  openUrl(url: string, signal: AbortSignal): Promise<void>;
+  /** Told the host at which the person is awaited, before the wait begins. */
+  onWaiting(authorizationHost: string): void;
+  /** Told who listens for the answer, and when nobody does any more. */
+  onListening(listener: CallbackListener | undefined): void;
+}
+
+export interface BrowserSignIn {
+  readonly context: AuthContext;
+  readonly store: TokenStore;
+  readonly metadata: ServerMetadata;
+  readonly resource: string;
+  readonly scope: string | undefined;
+  readonly proofKey: ProofKey | undefined;
+  readonly person: Person;
+}
+
+export interface SignedIn {
+  readonly client: StoredClient;
+  readonly tokens: Tokens;
+}
+
+/**
+ * The authorization code grant with PKCE through the person's browser and a loopback callback.
+ * The listener is closed and the page answered whatever happens.
+ */
+export async function signInWithBrowser(flow: BrowserSignIn, signal: AbortSignal): Promise<SignedIn> {
+  const { context, metadata, person, store } = flow;
+  requirePkce(context, metadata);
+  checkedUrl(context, metadata.token_endpoint, "its token endpoint");
+  const record = await store.read(context.url.href);
+  const known = knownClient(context, metadata, record);
+  const listener = await listen(context, known);
+  const ending = new AbortController();
+  let callback: Callback | undefined;
+  try {
+    person.onListening(listener);
+    const client = await clientFor(flow, known, listener.redirectUri, signal);
+    try {
+      const party = { ...partyOf(flow, signal), client: await withCredentials(context, metadata, client) };
+      const { beginAuthorization, redeem } = await import("./oauth.ts");
+      const { redirectUri } = listener;
+      const pending = await beginAuthorization(party, { redirectUri, resource: flow.resource, scope: flow.scope });
+      callback = await waitForPerson(flow, listener, pending, ending, signal);
+      const tokens = await redeem(party, pending, callback.parameters);
+      callback.finish("done");
+      return { client, tokens };
+    } catch (error) {
+      if (client === known && isSuspect(error)) await forget(flow, client, signal);
+      throw error;
+    }
+  } catch (error) {
+    callback?.finish("failed");
+    ending.abort();
+    throw error;
+  } finally {
+    person.onListening(undefined);
+    await listener.close();
+  }
+}
+
+function requirePkce(context: AuthContext, metadata: ServerMetadata): void {
+  if (metadata.code_challenge_methods_supported?.includes("S256") === true) return;
+  const { host } = new URL(metadata.issuer);
+  throw failed(context, `${host} does not say that it supports PKCE with S256, without which a sign-in is not safe`);
+}
+
+/** A registered client keeps its port, so that its registration stays good; where it is taken, it is registered anew. */
+async function listen(context: AuthContext, known: StoredClient | undefined): Promise<CallbackListener> {
+  const { redirectPort } = context.settings;
+  const registered = known?.redirectUri === undefined ? 0 : Number(new URL(known.redirectUri).port);
+  try {
+    return await CallbackListener.open(redirectPort ?? registered);
+  } catch (error) {
+    if (redirectPort === undefined && registered !== 0) return await CallbackListener.open(0);
+    throw failed(
+      context,
+      `cannot listen for the callback on port ${redirectPort ?? "of any number"}: ${reasonOf(error)}`,
+      {
+        hint: 'Close the program that uses the port, or set another "redirectPort" in its oauth settings.',
+      },
+    );
+  }
+}
+
+async function clientFor(
+  flow: BrowserSignIn,
+  known: StoredClient | undefined,
+  redirectUri: string,
+  signal: AbortSignal,
+): Promise<StoredClient> {
+  const usable = known !== undefined && (known.redirectUri === undefined || known.redirectUri === redirectUri);
+  const client = usable
+    ? known
+    : await registerClient(partyOf(flow, signal), ["authorization_code", "refresh_token"], redirectUri);
+  if (client !== known || client.kind === "preregistered") {
+    const url = flow.context.url.href;
+    await flow.store.update(url, async (record) => ({ value: undefined, record: withClient(record, client) }), signal);
+  }
+  return client;
+}
+
+function partyOf({ context, metadata, proofKey }: BrowserSignIn, signal: AbortSignal): Omit<Party, "client"> {
+  return { context, metadata, signal, ...(proofKey === undefined ? {} : { proofKey }) };
+}
+
+async function waitForPerson(
+  { context, person }: BrowserSignIn,
+  listener: CallbackListener,
+  { url, state }: PendingAuthorization,
+  ending: AbortController,
+  signal: AbortSignal,
+): Promise<Callback> {
+  const { signInMs } = context.limits;
+  const answer = listener.expect(state);
+  person.onWaiting(url.host);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const seconds = signInMs / 1000;
+    timer = setTimeout(
+      () => reject(failed(context, `nobody finished it at ${url.host} within ${seconds} s`)),
+      signInMs,
+    );
+  });
+  try {
+    const opening = open(context, person, url, ending.signal);
+    return await abortable(Promise.race([answer, late, opening]), signal, context.server);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Ends only if the address could not be handed over. */
+async function open(context: AuthContext, person: Person, url: URL, signal: AbortSignal): Promise<never> {
+  try {
+    await person.openUrl(url.href, signal);
+  } catch (error) {
+    const reason = excerpt(reasonOf(error), context.limits);
+    throw failed(context, `the browser could not be opened: ${reason}`, { hint: loginHint(context) });
+  }
+  return await new Promise<never>(() => {});
+}
+
+/** Where a person can be reached if not from here. */
+export function loginHint({ server }: Pick<AuthContext, "server">): string {
+  return `Run \`rpi-mcp login ${server}\`.`;
+}
+
+/** Whether the authorization server may have forgotten the client: everything but an abort and the person's own refusal. */
+function isSuspect(error: unknown): boolean {
+  if (!isAdapterError(error) || error.code === "cancelled") return false;
+  return isSituation(error, "auth.failed") && error.details.oauthError !== "access_denied";
+}
+
+async function forget({ context, store }: BrowserSignIn, client: StoredClient, signal: AbortSignal): Promise<void> {
+  if (client.kind !== "registered") return;
+  const change = store.update(
+    context.url.href,
+    async (record) => ({ value: undefined, record: withoutClient(record, client) }),
+    signal,
+  );
+  await change.catch(() => undefined); // The failure of the sign-in matters more.
+}

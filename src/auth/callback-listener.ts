@@ -1,0 +1,107 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type CallbackPage, PAGE_HEADERS, PAGES, renderPage } from "./callback-page.ts";
+
+/** The authorization response, as the browser brought it or a person pasted it. */
+export interface Callback {
+  readonly parameters: URLSearchParams;
+  /** Shows in the browser how it ended; to be called once. */
+  finish(outcome: "done" | "failed"): void;
+}
+
+const HOST = "127.0.0.1";
+const PATH = "/callback";
+/** How long a page may take to arrive before its connection is cut. */
+const PAGE_MS = 500;
+
+/**
+ * Waits on a loopback port for the one answer of one sign-in (RFC 8252 section 7.3). Whoever else comes, with another state
+ * or for a second time, is told so and changes nothing.
+ */
+export class CallbackListener {
+  readonly #server: Server;
+  #state: string | undefined;
+  #accept: (callback: Callback) => void = () => {};
+  #answered = false;
+  /** The response that waits to be told how it ended. */
+  #held: ServerResponse | undefined;
+
+  /** @param port 0: the system's choice. @throws the file system's error, such as `EADDRINUSE`. */
+  static async open(port: number): Promise<CallbackListener> {
+    const server = createServer({ requestTimeout: 10_000 });
+    server.listen(port, HOST);
+    await once(server, "listening");
+    return new CallbackListener(server);
+  }
+
+  private constructor(server: Server) {
+    this.#server = server;
+    server.on("request", (request, response) => this.#answer(request, response));
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  get redirectUri(): string {
+    return `http://${HOST}:${this.port}${PATH}`;
+  }
+
+  /** Resolves with the first answer that carries the state. */
+  expect(state: string): Promise<Callback> {
+    this.#state = state;
+    return new Promise((resolve) => {
+      this.#accept = resolve;
+    });
+  }
+
+  /** Takes the address the browser ended at, or its query; returns whether it is the answer waited for. */
+  paste(text: string): boolean {
+    const trimmed = text.trim();
+    const parameters = new URLSearchParams(trimmed.slice(trimmed.indexOf("?") + 1).replace(/#.*$/, ""));
+    if (!this.#belongs(parameters) || this.#answered) return false;
+    this.#answered = true;
+    this.#accept({ parameters, finish: () => {} });
+    return true;
+  }
+
+  /** Ends the listener and every connection to it; idempotent, never rejects. */
+  async close(): Promise<void> {
+    if (!this.#server.listening) return;
+    const closed = once(this.#server, "close");
+    if (this.#held !== undefined) show(this.#held, PAGES.failed);
+    this.#server.close();
+    this.#server.closeIdleConnections();
+    const cut = setTimeout(() => this.#server.closeAllConnections(), PAGE_MS);
+    await closed;
+    clearTimeout(cut);
+  }
+
+  #answer(request: IncomingMessage, response: ServerResponse): void {
+    const target = request.url ?? "";
+    const [path, query = ""] = target.split("?", 2);
+    const parameters = new URLSearchParams(query);
+    if (path !== PATH || request.method !== "GET") show(response, PAGES.missing);
+    else if (!this.#belongs(parameters)) show(response, PAGES.stranger);
+    else if (this.#answered) show(response, PAGES.again);
+    else {
+      this.#answered = true;
+      this.#held = response;
+      this.#accept({ parameters, finish: (outcome) => this.#finish(outcome) });
+    }
+  }
+
+  #belongs(parameters: URLSearchParams): boolean {
+    return this.#state !== undefined && parameters.get("state") === this.#state;
+  }
+
+  #finish(outcome: "done" | "failed"): void {
+    if (this.#held !== undefined) show(this.#held, PAGES[outcome]);
+    this.#held = undefined;
+  }
+}
+
+function show(response: ServerResponse, page: CallbackPage): void {
+  response.writeHead(page.status, PAGE_HEADERS).end(renderPage(page));
+}

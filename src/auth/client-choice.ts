@@ -1,0 +1,154 @@
+import { type AuthContext, failed } from "./context.ts";
+import type { AuthMethod, OAuthClient, Party } from "./party.ts";
+import type { ServerMetadata } from "./server-metadata.ts";
+import type { SignInRecord, StoredClient, StoredGrant } from "./store.ts";
+
+const METHODS: readonly AuthMethod[] = ["none", "client_secret_basic", "client_secret_post", "private_key_jwt"];
+
+/**
+ * The client the entry or the store already has for this authorization server, in the specification's order:
+ * preregistered, then a client id metadata document where the server takes one, then one registered before.
+ */
+export function knownClient(
+  context: AuthContext,
+  metadata: ServerMetadata,
+  record: SignInRecord,
+): StoredClient | undefined {
+  const { clientId, clientMetadataUrl } = context.settings;
+  const { issuer } = metadata;
+  if (clientId !== undefined) {
+    refuseMoved(context, record, clientId, issuer);
+    return { issuer, kind: "preregistered", clientId };
+  }
+  if (clientMetadataUrl !== undefined && metadata.client_id_metadata_document_supported === true) {
+    const url = URL.canParse(clientMetadataUrl) ? new URL(clientMetadataUrl) : undefined;
+    if (url?.protocol !== "https:" || url.pathname === "/") {
+      throw failed(context, 'the configured "clientMetadataUrl" is not an https address with a path');
+    }
+    return { issuer, kind: "metadata", clientId: clientMetadataUrl };
+  }
+  return record.clients.find(
+    (client) =>
+      client.kind === "registered" &&
+      client.issuer === issuer &&
+      (client.secretExpiresAt === undefined || client.secretExpiresAt > Date.now()),
+  );
+}
+
+/**
+ * Registers a native client with one loopback address.
+ * @param redirectUri absent for grants without a person
+ */
+export async function registerClient(
+  party: Omit<Party, "client">,
+  grantTypes: readonly string[],
+  redirectUri: string | undefined,
+): Promise<StoredClient> {
+  const { context, metadata } = party;
+  if (metadata.registration_endpoint === undefined) {
+    throw failed(context, `${new URL(metadata.issuer).host} lets no unknown client register itself`, {
+      hint: 'Register an application there and set "clientId" in the oauth settings of its entry.',
+    });
+  }
+  const supported = metadata.grant_types_supported;
+  const method = methodToAskFor(context, metadata);
+  const { register } = await import("./oauth.ts");
+  const registration = await register(party, {
+    client_name: context.clientInfo.name,
+    application_type: "native",
+    // What would not be understood may make the server refuse the whole registration.
+    grant_types: grantTypes.filter((type) => type !== "refresh_token" || (supported?.includes(type) ?? true)),
+    response_types: redirectUri === undefined ? [] : ["code"],
+    redirect_uris: redirectUri === undefined ? [] : [redirectUri],
+    token_endpoint_auth_method: method,
+  });
+  const { clientId, clientSecret, secretExpiresAt } = registration;
+  return {
+    issuer: metadata.issuer,
+    kind: "registered",
+    clientId,
+    authMethod: registration.method ?? method,
+    ...(clientSecret === undefined ? {} : { clientSecret }),
+    ...(redirectUri === undefined ? {} : { redirectUri }),
+    ...(secretExpiresAt === undefined ? {} : { secretExpiresAt }),
+  };
+}
+
+/** The client with the credentials it shows to its own authorization server. */
+export async function withCredentials(
+  context: AuthContext,
+  metadata: ServerMetadata,
+  client: StoredClient,
+): Promise<OAuthClient> {
+  const { settings } = context;
+  const own = client.kind !== "registered";
+  const clientSecret = client.kind === "preregistered" ? settings.clientSecret : client.clientSecret;
+  const hasKey = own && settings.privateKey !== undefined;
+  const method = authMethod(context, metadata, client, clientSecret !== undefined, hasKey);
+  const base = { clientId: client.clientId, method, ...(clientSecret === undefined ? {} : { clientSecret }) };
+  if (method !== "private_key_jwt" || settings.privateKey === undefined) return base;
+  const { signingKey } = await import("./keys.ts");
+  const accepted = metadata.token_endpoint_auth_signing_alg_values_supported;
+  return { ...base, key: await signingKey(context, settings.privateKey, settings.signingAlgorithm, accepted) };
+}
+
+/** The client a grant was issued to, if the entry or the store still has it. */
+export function clientOf(grant: StoredGrant, context: AuthContext, record: SignInRecord): StoredClient | undefined {
+  const { issuer, kind, clientId } = grant;
+  if (kind !== "registered") return mayUse(grant, context) ? { issuer, kind, clientId } : undefined;
+  return record.clients.find((client) => client.issuer === issuer && client.clientId === clientId);
+}
+
+/** Whether the grant belongs to the client this entry configures. */
+export function mayUse({ kind, clientId, issuer }: StoredGrant, { settings }: AuthContext): boolean {
+  if (settings.issuer !== undefined && settings.issuer !== issuer) return false;
+  if (settings.clientId !== undefined) return kind === "preregistered" && clientId === settings.clientId;
+  return kind === "registered" || (kind === "metadata" && clientId === settings.clientMetadataUrl);
+}
+
+/**
+ * Credentials belong to the authorization server they were made for. Without a configured issuer that is the first one
+ * they were used with: another that the resource names later does not get them.
+ */
+function refuseMoved(context: AuthContext, record: SignInRecord, clientId: string, issuer: string): void {
+  if (context.settings.issuer !== undefined) return;
+  const bound = record.clients.find((client) => client.kind === "preregistered" && client.clientId === clientId);
+  if (bound === undefined || bound.issuer === issuer) return;
+  throw failed(
+    context,
+    `it now names the authorization server ${issuer}; the configured client belongs to ${bound.issuer}`,
+    {
+      hint: 'If that is right, set "issuer" in its oauth settings, or log out of the server and sign in again.',
+    },
+  );
+}
+
+function methodToAskFor(context: AuthContext, metadata: ServerMetadata): string {
+  const { tokenEndpointAuthMethod } = context.settings;
+  const supported = metadata.token_endpoint_auth_methods_supported;
+  // A native client cannot keep a secret; one is taken only where the server insists.
+  if (tokenEndpointAuthMethod !== undefined || supported === undefined) return tokenEndpointAuthMethod ?? "none";
+  return METHODS.find((method) => method !== "private_key_jwt" && supported.includes(method)) ?? "none";
+}
+
+function authMethod(
+  context: AuthContext,
+  metadata: ServerMetadata,
+  client: StoredClient,
+  hasSecret: boolean,
+  hasKey: boolean,
+): AuthMethod {
+  const wanted = context.settings.tokenEndpointAuthMethod ?? client.authMethod;
+  if (wanted !== undefined) {
+    const method = METHODS.find((each) => each === wanted);
+    if (method === undefined) throw failed(context, `the token endpoint authentication ${wanted} is not supported`);
+    return method.startsWith("client_secret") && !hasSecret && client.kind === "registered" ? "none" : method;
+  }
+  if (hasKey) return "private_key_jwt";
+  if (!hasSecret) return "none";
+  // RFC 8414: where it is not said, the default is basic.
+  const supported = metadata.token_endpoint_auth_methods_supported ?? ["client_secret_basic"];
+  return (
+    METHODS.find((method) => method.startsWith("client_secret") && supported.includes(method)) ?? "client_secret_basic"
+  );
+}

@@ -1,0 +1,38 @@
+import { AdapterError, isAdapterError } from "../errors.ts";
+import type { Limits } from "../limits.ts";
+import type { Facts } from "../messages.ts";
+import type { Redactor } from "../redactor.ts";
+import type { OAuthSettings } from "../server-spec.ts";
+
+/** What every step of a sign-in knows: whom it is for and how far it may go. */
+export interface AuthContext {
+  /** The server's name in the configuration. */
+  readonly server: string;
+  /** The server's address: the protected resource. */
+  readonly url: URL;
+  readonly settings: OAuthSettings;
+  readonly clientInfo: { readonly name: string; readonly version: string };
+  readonly limits: Limits;
+  readonly redactor: Redactor;
+}
+
+/** The error of a sign-in that did not succeed; known secrets in the reason are masked. */
+export function failed(
+  context: AuthContext,
+  reason: string,
+  more: Pick<Facts["auth.failed"], "hint" | "oauthError"> = {},
+): AdapterError<"auth.failed"> {
+  return new AdapterError("auth.failed", { server: context.server, reason: context.redactor.text(reason), ...more });
+}
+
+/** What to throw after the signal was aborted: its reason where that is ours, else `cancelled`. */
+export function cancelledBy(signal: AbortSignal, server: string): AdapterError {
+  return isAdapterError(signal.reason) ? signal.reason : new AdapterError("cancelled", { server });
+}
+
+/** Remote text as it may be quoted: one line, without control characters, bounded. */
+export function excerpt(text: string, limits: Limits): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed here.
+  const line = text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, " ").trim();
+  return line.length > limits.quotedCharacters ? `${line.slice(0, limits.quotedCharacters)}…` : line;
+}

@@ -1,0 +1,152 @@
+import { type AuthContext, failed } from "./context.ts";
+import { checkedUrl, exchange } from "./oauth-request.ts";
+import { type ServerMetadata, serverMetadata } from "./server-metadata.ts";
+
+/** What has to be known before an authorization can be asked for. */
+export interface Discovered {
+  /** The resource identifier: the `resource` parameter of every request (RFC 8707). */
+  readonly resource: string;
+  /** `scopes_supported` of the resource. */
+  readonly scopesSupported: readonly string[] | undefined;
+  /** What the resource says about tokens bound to a key (RFC 9449). */
+  readonly bound: "required" | "offered" | "unsaid";
+  readonly authorizationServer: ServerMetadata;
+}
+
+interface ResourceMetadata {
+  readonly resource: string;
+  readonly servers: readonly string[];
+  readonly scopes: readonly string[] | undefined;
+  readonly bound: Discovered["bound"];
+}
+
+/**
+ * Finds the authorization server of the protected resource: its metadata (RFC 9728) from the challenge, else from the
+ * well-known places; where a server has none, by the rules of the revision before there was such metadata.
+ * @param pointer the `resource_metadata` parameter of the challenge
+ * @param known issuers there is a sign-in or a client for: preferred where the resource names several
+ */
+export async function discover(
+  context: AuthContext,
+  pointer: string | undefined,
+  known: readonly string[],
+  signal: AbortSignal,
+): Promise<Discovered> {
+  checkedUrl(context, context.url.href, "the server's own address");
+  const notes: string[] = [];
+  const metadata = await resourceMetadata(context, pointer, notes, signal);
+  const { resource, servers, scopes, bound } = metadata ?? unnamedResource(context);
+  const authorizationServer =
+    servers.length > 0
+      ? await namedServer(context, servers, known, signal)
+      : await unnamedServer(context, metadata === undefined, notes, signal);
+  return { resource, scopesSupported: scopes, bound, authorizationServer };
+}
+
+/** The address without what does not identify the resource; a query may hold secrets. */
+export function canonicalResource(url: URL): string {
+  return url.pathname === "/" ? url.origin : `${url.origin}${url.pathname}`;
+}
+
+function unnamedResource({ url }: AuthContext): ResourceMetadata {
+  return { resource: canonicalResource(url), servers: [], scopes: undefined, bound: "unsaid" };
+}
+
+async function resourceMetadata(
+  context: AuthContext,
+  pointer: string | undefined,
+  notes: string[],
+  signal: AbortSignal,
+): Promise<ResourceMetadata | undefined> {
+  if (pointer !== undefined) {
+    const url = sameOrigin(context, pointer);
+    const { json, problem, status } = await exchange(context, { url, method: "GET" }, signal);
+    if (json === undefined || status !== 200) {
+      throw failed(context, `the resource metadata its challenge names (${url.href}) is not usable: ${problem}`);
+    }
+    return checkedMetadata(context, json, url);
+  }
+  const { origin, pathname } = context.url;
+  const root = `${origin}/.well-known/oauth-protected-resource`;
+  for (const place of new Set([pathname === "/" ? root : `${root}${pathname}`, root])) {
+    const url = new URL(place);
+    const { json, problem, status } = await exchange(context, { url, method: "GET" }, signal);
+    if (json !== undefined && status === 200) return checkedMetadata(context, json, url);
+    notes.push(`${url.pathname}: ${problem}`);
+  }
+  return undefined;
+}
+
+/**
+ * The resource describes itself: a pointer to another origin could make this client trust anybody's authorization server.
+ * A server behind a proxy that ends TLS often names itself with plain http; that is read as the https it is reached by.
+ */
+function sameOrigin(context: AuthContext, pointer: string): URL {
+  const url = URL.canParse(pointer, context.url.href) ? new URL(pointer, context.url) : undefined;
+  if (url?.protocol === "http:" && context.url.protocol === "https:") url.protocol = "https:";
+  if (url?.origin === context.url.origin) return url;
+  throw failed(context, "its challenge points to resource metadata of another origin, which is not followed");
+}
+
+/** RFC 9728 section 3.3: metadata of another resource must not be used. One for a whole site or path covers what is in it. */
+function checkedMetadata(context: AuthContext, json: Record<string, unknown>, from: URL): ResourceMetadata {
+  const { resource } = json;
+  if (typeof resource !== "string" || !isWithin(context.url, resource)) {
+    throw failed(
+      context,
+      `the resource metadata at ${from.href} is for another resource than ${canonicalResource(context.url)}`,
+    );
+  }
+  const algorithms = strings(json.dpop_signing_alg_values_supported);
+  const offered = algorithms !== undefined && algorithms.length > 0 ? "offered" : "unsaid";
+  return {
+    resource,
+    servers: strings(json.authorization_servers) ?? [],
+    scopes: strings(json.scopes_supported),
+    bound: json.dpop_bound_access_tokens_required === true ? "required" : offered,
+  };
+}
+
+function isWithin(url: URL, resource: string): boolean {
+  if (!URL.canParse(resource)) return false;
+  const { origin, pathname, search, hash } = new URL(resource);
+  if (origin !== url.origin || hash !== "" || (search !== "" && search !== url.search)) return false;
+  const folder = pathname.endsWith("/") ? pathname : `${pathname}/`;
+  return `${url.pathname}/`.startsWith(folder);
+}
+
+async function namedServer(
+  context: AuthContext,
+  servers: readonly string[],
+  known: readonly string[],
+  signal: AbortSignal,
+): Promise<ServerMetadata> {
+  const { issuer } = context.settings;
+  if (issuer !== undefined && !servers.includes(issuer)) {
+    throw failed(
+      context,
+      `it names the authorization servers ${servers.join(", ")}, not the configured issuer ${issuer}`,
+      {
+        hint: 'Correct "issuer" in its oauth settings if you trust them.',
+      },
+    );
+  }
+  const preferred = issuer ?? servers.find((server) => known.includes(server)) ?? servers[0] ?? "";
+  return await serverMetadata(context, preferred, signal);
+}
+
+/** Revision 2025-03-26: the authorization server is at the root of the resource's host. */
+async function unnamedServer(
+  context: AuthContext,
+  withoutMetadata: boolean,
+  notes: readonly string[],
+  signal: AbortSignal,
+): Promise<ServerMetadata> {
+  const { issuer } = context.settings;
+  if (issuer !== undefined) return await serverMetadata(context, issuer, signal);
+  return await serverMetadata(context, context.url.origin, signal, { defaults: withoutMetadata, notes });
+}
+
+function strings(value: unknown): string[] | undefined {
+  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : undefined;
+}

@@ -1,0 +1,211 @@
+import { createHash, randomUUID } from "node:crypto";
+import { chmod, lstat, mkdir, open, rename, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { AdapterError, isAdapterError, reasonOf } from "../errors.ts";
+import { LIMITS, type Limits } from "../limits.ts";
+import { cancelledBy } from "./context.ts";
+import { dataFolder } from "./data-folder.ts";
+import { type LockResult, lockFile } from "./file-lock.ts";
+import {
+  type Change,
+  emptyRecord,
+  isEmpty,
+  MemoryStore,
+  type SignInRecord,
+  type StoreDescription,
+  type TokenStore,
+} from "./store.ts";
+
+export interface DiskStoreOptions {
+  /** Default: the platform's data folder. */
+  readonly folder?: string;
+  readonly limits?: Limits;
+  /** Told once if nothing can be written: sign-ins then last as long as the process. */
+  readonly onWarning?: (message: string) => void;
+}
+
+const VERSION = 1;
+const MAX_FILE_BYTES = 1024 * 1024;
+
+/**
+ * Sign-ins in files of mode 0600 in a folder of mode 0700, one file a server address. Files are replaced as a whole, and
+ * changed only under a lock that all processes of the machine respect.
+ */
+export class DiskStore implements TokenStore {
+  readonly #folder: string;
+  readonly #limits: Limits;
+  readonly #warn: (message: string) => void;
+  /** What could not be written. */
+  readonly #unwritten = new MemoryStore();
+  #problem: string | undefined;
+
+  constructor(options: DiskStoreOptions = {}) {
+    this.#folder = options.folder ?? dataFolder();
+    this.#limits = options.limits ?? LIMITS;
+    this.#warn = options.onWarning ?? (() => {});
+  }
+
+  async read(url: string): Promise<SignInRecord> {
+    if (this.#unwritten.has(url)) return await this.#unwritten.read(url);
+    return await readRecord(this.#file(url), url);
+  }
+
+  async update<T>(url: string, change: Change<T>, signal: AbortSignal): Promise<T> {
+    const lock = await this.#lock(url, signal);
+    // Without a lock nothing can be written either: then the memory is enough.
+    if (lock === undefined)
+      return await this.#unwritten.update(url, async () => await change(await this.read(url)), signal);
+    try {
+      const { value, record } = await change(await this.read(url));
+      if (record !== undefined) await this.#write(record);
+      return value;
+    } finally {
+      await lock.release().catch(() => undefined); // It is then broken by whoever comes next.
+    }
+  }
+
+  describe(): StoreDescription {
+    return {
+      kind: "disk",
+      folder: this.#folder,
+      ...(this.#problem === undefined ? {} : { problem: this.#problem }),
+    };
+  }
+
+  /** The name says nothing about the server, and an address of any length fits. */
+  #file(url: string): string {
+    return join(this.#folder, `sign-in-${createHash("sha256").update(url).digest("hex").slice(0, 32)}.json`);
+  }
+
+  async #lock(url: string, signal: AbortSignal): Promise<{ release: () => Promise<void> } | undefined> {
+    const path = `${this.#file(url)}.lock`;
+    let result: LockResult;
+    try {
+      await prepareFolder(this.#folder);
+      result = await lockFile(path, this.#limits.storeLockMs, signal);
+    } catch (error) {
+      if (isAdapterError(error)) throw error;
+      if (signal.aborted) throw cancelledBy(signal, url);
+      this.#keepInMemory(error);
+      return undefined;
+    }
+    if ("release" in result) return result;
+    throw new AdapterError("auth.store", { path, reason: `${result.heldBy} holds it and does not let go` });
+  }
+
+  async #write(record: SignInRecord): Promise<void> {
+    const file = this.#file(record.url);
+    try {
+      if (isEmpty(record)) await unlink(file).catch(ignoreMissing);
+      else await replace(file, JSON.stringify({ version: VERSION, ...record }, null, 1));
+      this.#unwritten.put(emptyRecord(record.url));
+    } catch (error) {
+      this.#keepInMemory(error);
+      this.#unwritten.put(record);
+    }
+  }
+
+  #keepInMemory(error: unknown): void {
+    const first = this.#problem === undefined;
+    this.#problem = `cannot write to ${this.#folder}: ${reasonOf(error)}`;
+    if (first) this.#warn(`Sign-ins are kept in memory only: ${this.#problem}.`);
+  }
+}
+
+async function prepareFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const stats = await lstat(folder);
+  if (!stats.isDirectory()) throw new AdapterError("auth.store", { path: folder, reason: "it is not a folder" });
+  refuseForeign(folder, stats.uid);
+  if (process.platform !== "win32" && (stats.mode & 0o077) !== 0) await chmod(folder, 0o700);
+}
+
+/** Tokens that somebody else put there, or can read, are not used. */
+function refuseForeign(path: string, uid: number): void {
+  if (process.getuid !== undefined && uid !== process.getuid()) {
+    throw new AdapterError("auth.store", {
+      path,
+      reason: `it belongs to user ${uid}, not to user ${process.getuid()}`,
+    });
+  }
+}
+
+async function readRecord(file: string, url: string): Promise<SignInRecord> {
+  const text = await readPrivate(file);
+  if (text === undefined) return emptyRecord(url);
+  const record = parseRecord(text);
+  if (record === undefined) throw new AdapterError("auth.store", { path: file, reason: "its content is corrupt" });
+  return record.url === url ? record : emptyRecord(url);
+}
+
+async function readPrivate(file: string): Promise<string | undefined> {
+  try {
+    const handle = await open(file, "r");
+    try {
+      const stats = await handle.stat();
+      if (!stats.isFile()) throw new AdapterError("auth.store", { path: file, reason: "it is not a file" });
+      refuseForeign(file, stats.uid);
+      if (stats.size > MAX_FILE_BYTES) throw new AdapterError("auth.store", { path: file, reason: "it is too large" });
+      // Best effort: on a read-only file system it stays as it is.
+      if (process.platform !== "win32" && (stats.mode & 0o077) !== 0) await handle.chmod(0o600).catch(() => undefined);
+      return await handle.readFile("utf8");
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    if (isAdapterError(error)) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    throw new AdapterError("auth.store", { path: file, reason: reasonOf(error) }, { cause: error });
+  }
+}
+
+function parseRecord(text: string): SignInRecord | undefined {
+  try {
+    const { version, ...record } = JSON.parse(text) as SignInRecord & { version: unknown };
+    const whole =
+      version === VERSION && typeof record.url === "string" && areObjects(record.clients) && areObjects(record.grants);
+    return whole && record.grants.every((grant) => typeof grant.accessToken === "string") ? record : undefined;
+  } catch {
+    return undefined; // Not JSON: corrupt.
+  }
+}
+
+function areObjects(value: unknown): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === "object" && item !== null);
+}
+
+/** Writes beside and renames into place, so that a reader never meets half a file. */
+async function replace(file: string, text: string): Promise<void> {
+  const draft = `${file}.${randomUUID()}.tmp`;
+  try {
+    const handle = await open(draft, "wx", 0o600);
+    try {
+      await handle.writeFile(text);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await renameInto(draft, file);
+  } catch (error) {
+    await unlink(draft).catch(() => undefined); // It may not exist.
+    throw error;
+  }
+}
+
+/** Windows refuses for a moment while a virus scanner or a reader has the old file open. */
+async function renameInto(draft: string, file: string): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await rename(draft, file);
+    } catch (error) {
+      if (process.platform !== "win32" || attempt === 5) throw error;
+      await sleep(20 * attempt);
+    }
+  }
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): void {
+  if (error.code !== "ENOENT" && error.code !== "ENOTDIR") throw error;
+}

@@ -1,0 +1,118 @@
+import { randomUUID } from "node:crypto";
+import { link, open, readFile, rename, stat, unlink } from "node:fs/promises";
+import { hostname } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** A holder works at most a minute; a lock this old was left behind, whoever its process is. */
+const ABANDONED_MS = 120_000;
+/** A lock without an owner is being written, or its writer died in between. */
+const UNSIGNED_MS = 5_000;
+const POLL_MS = 40;
+
+interface Owner {
+  readonly pid: number;
+  readonly host: string;
+  readonly id: string;
+}
+
+export type LockResult = { readonly release: () => Promise<void> } | { readonly heldBy: string };
+
+/**
+ * Takes the lock file, waiting at most `waitMs` for others. A lock of a dead process is broken.
+ * @throws the file system's error where lock files cannot be made; the signal's abort.
+ */
+export async function lockFile(path: string, waitMs: number, signal: AbortSignal): Promise<LockResult> {
+  const owner: Owner = { pid: process.pid, host: hostname(), id: randomUUID() };
+  const content = JSON.stringify(owner);
+  // A monotonic clock: the wall clock may jump while we wait.
+  const deadline = performance.now() + waitMs;
+  for (;;) {
+    if (await create(path, content)) return { release: () => release(path, content) };
+    const found = await inspect(path);
+    if (found === "gone") continue;
+    if (found.abandoned) {
+      await breakLock(path, found.content, owner.id);
+      continue;
+    }
+    if (performance.now() >= deadline) return { heldBy: found.holder };
+    await sleep(POLL_MS / 2 + Math.random() * POLL_MS, undefined, { signal });
+  }
+}
+
+async function create(path: string, content: string): Promise<boolean> {
+  try {
+    const handle = await open(path, "wx", 0o600);
+    try {
+      await handle.writeFile(content);
+    } finally {
+      await handle.close();
+    }
+    return true;
+  } catch (error) {
+    if (isCode(error, "EEXIST")) return false;
+    // Windows says so while the file that was there is being deleted.
+    if (process.platform === "win32" && isCode(error, "EPERM", "EACCES") && (await inspect(path)) !== "gone")
+      return false;
+    throw error;
+  }
+}
+
+async function inspect(path: string): Promise<"gone" | { content: string; abandoned: boolean; holder: string }> {
+  try {
+    const [content, { mtimeMs }] = await Promise.all([readFile(path, "utf8"), stat(path)]);
+    // Either way round: after a jump of the clock a lock may seem to come from the future.
+    const age = Math.abs(Date.now() - mtimeMs);
+    const owner = parseOwner(content);
+    if (owner === undefined) return { content, abandoned: age > UNSIGNED_MS, holder: "another process" };
+    const dead = owner.host === hostname() && !isAlive(owner.pid);
+    return { content, abandoned: dead || age > ABANDONED_MS, holder: `process ${owner.pid} on ${owner.host}` };
+  } catch (error) {
+    if (isCode(error, "ENOENT")) return "gone";
+    throw error;
+  }
+}
+
+/** Moves the lock away first, so that of several who find it abandoned only one removes it, and never a newer one. */
+async function breakLock(path: string, judged: string, id: string): Promise<void> {
+  const aside = `${path}.${id}`;
+  try {
+    await rename(path, aside);
+    // What was moved may be the lock of somebody who broke the old one before us: that is put back.
+    if ((await readFile(aside, "utf8")) !== judged) await link(aside, path);
+  } catch (error) {
+    if (!isCode(error, "ENOENT", "EEXIST", "EPERM", "EACCES")) throw error;
+  }
+  await unlink(aside).catch(() => undefined); // Another was faster; then there is nothing to remove.
+}
+
+async function release(path: string, content: string): Promise<void> {
+  try {
+    if ((await readFile(path, "utf8")) === content) await unlink(path);
+  } catch (error) {
+    if (!isCode(error, "ENOENT")) throw error;
+  }
+}
+
+function parseOwner(content: string): Owner | undefined {
+  try {
+    const { pid, host, id } = JSON.parse(content) as Partial<Owner>;
+    return typeof pid === "number" && typeof host === "string" && typeof id === "string"
+      ? { pid, host, id }
+      : undefined;
+  } catch {
+    return undefined; // Half written.
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return !isCode(error, "ESRCH"); // EPERM: it lives and belongs to somebody else.
+  }
+}
+
+function isCode(error: unknown, ...codes: string[]): boolean {
+  return codes.includes((error as NodeJS.ErrnoException)?.code ?? "");
+}

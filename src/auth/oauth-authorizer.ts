@@ -1,0 +1,239 @@
+import type { AuthorizedRequest, Authorizer, Challenge } from "../authorizer.ts";
+import { AdapterError, isSituation } from "../errors.ts";
+import type { Facts } from "../messages.ts";
+import { type Authorization, authorize, renew } from "./authorize.ts";
+import { type ChallengeFacts, nonceOf, readChallenge } from "./challenge-facts.ts";
+import { type AuthContext, failed } from "./context.ts";
+import { isEnding } from "./grants.ts";
+import { exchange } from "./oauth-request.ts";
+import { isPersonless } from "./personless.ts";
+import { newestGrant, type ResourceState, stateOf } from "./resource-state.ts";
+import { covers } from "./scopes.ts";
+import { abortable, SharedWork } from "./shared-work.ts";
+import type { StoredGrant, TokenStore } from "./store.ts";
+
+/** After a failed renewal the next one waits this long; until then the server decides about the old token. */
+const RENEWAL_PAUSE_MS = 30_000;
+/** The name of an early renewal among the kinds of shared work. */
+const RENEWAL = "renewal";
+
+export interface OAuthAuthorizerOptions {
+  readonly context: AuthContext;
+  readonly store: TokenStore;
+  /** Whether the entry has `oauth` settings: then OAuth is tried whatever scheme the server names. */
+  readonly configured: boolean;
+  readonly openUrl: ((url: string, signal: AbortSignal) => Promise<void>) | undefined;
+  readonly onWaiting: ((authorizationHost: string) => void) | undefined;
+}
+
+/** Signs in to one protected resource, and keeps the sign-in alive. */
+export class OAuthAuthorizer implements Authorizer {
+  readonly #options: OAuthAuthorizerOptions;
+  readonly #context: AuthContext;
+  readonly #state: ResourceState;
+
+  constructor(options: OAuthAuthorizerOptions) {
+    this.#options = options;
+    this.#context = options.context;
+    this.#state = stateOf(options.store, options.context);
+  }
+
+  async headers(request: AuthorizedRequest, signal: AbortSignal): Promise<Readonly<Record<string, string>>> {
+    // Tokens go to the resource they were issued for and nowhere else.
+    if (new URL(request.url).origin !== this.#context.url.origin) return {};
+    const state = this.#state;
+    if (!state.loaded) await this.#load();
+    if (state.grant !== undefined && isEnding(state.grant)) await this.#renewEarly(state.grant, signal);
+    const { grant } = state;
+    if (grant === undefined) return {};
+    state.givenOut = grant.accessToken;
+    const authorization = `${grant.tokenType} ${grant.accessToken}`;
+    const key = grant.tokenType === "DPoP" ? await state.proofKey() : undefined;
+    if (key === undefined) return { authorization };
+    const { proof } = await import("./keys.ts");
+    return { authorization, dpop: await proof(key, request, grant.accessToken, state.nonce) };
+  }
+
+  async challenge(challenge: Challenge, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#answer(challenge, readChallenge(challenge), signal);
+    } catch (error) {
+      throw withFacts(error, challenge);
+    }
+  }
+
+  observe(headers: Challenge["headers"]): void {
+    this.#state.nonce = nonceOf(headers) ?? this.#state.nonce;
+  }
+
+  /**
+   * Signs in now, whether or not there is a sign-in already (`rpi-mcp login`).
+   * @throws AdapterError as `challenge` does
+   */
+  async signIn(signal: AbortSignal): Promise<void> {
+    await this.#load();
+    const asked = await this.#ask(signal);
+    await this.#share("sign-in", asked, 401, undefined, true, signal);
+  }
+
+  /**
+   * Takes the address the browser ended at, from a person whose browser is on another machine.
+   * @throws AdapterError `auth_required` if it is not the answer of the sign-in that waits; that one goes on waiting.
+   */
+  completeFromPastedUrl(text: string): void {
+    const { listener } = this.#state;
+    if (listener === undefined) throw failed(this.#context, "no sign-in is waiting for an answer");
+    if (listener.paste(text)) return;
+    throw failed(this.#context, "that is not the address this sign-in ends at", {
+      hint: "Paste the whole address from the browser's address bar; it begins with http://127.0.0.1 and contains state=.",
+    });
+  }
+
+  async #answer(challenge: Challenge, asked: ChallengeFacts, signal: AbortSignal): Promise<void> {
+    const { status, answered } = challenge;
+    if (asked.nonce !== undefined && this.#state.grant?.tokenType === "DPoP" && asked.nonce !== this.#state.nonce) {
+      this.#state.nonce = asked.nonce;
+      return;
+    }
+    if (!asked.oauth && !this.#options.configured) throw this.#required(challenge);
+    if (!(await this.#hasNewer(status, asked))) {
+      await this.#share(`${status} ${asked.scope ?? ""}`, asked, status, answered, false, signal);
+    }
+  }
+
+  /** Whether there are tokens which the refused request did not have: another call or process was faster. */
+  async #hasNewer(status: 401 | 403, asked: ChallengeFacts): Promise<boolean> {
+    const state = this.#state;
+    const refused = asked.refused === undefined ? state.givenOut : (asked.refused ?? undefined);
+    const enough = (grant: StoredGrant | undefined): boolean =>
+      grant !== undefined &&
+      grant.accessToken !== refused &&
+      ((status === 401 && asked.scope === undefined) || covers(grant.scope, asked.scope));
+    if (enough(state.grant)) return true;
+    const stored = newestGrant(await this.#options.store.read(this.#context.url.href), this.#context);
+    state.loaded = true;
+    if (stored === undefined || !enough(stored)) return false;
+    state.adopt(stored, "store");
+    return true;
+  }
+
+  /** Starts the authorization, or joins the one that is under way for the same thing. */
+  async #share(
+    key: string,
+    asked: ChallengeFacts,
+    status: 401 | 403,
+    answered: number | undefined,
+    forced: boolean,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const state = this.#state;
+    const { server } = this.#context;
+    while (state.work !== undefined && (state.work.key !== key || state.work.abandoned)) {
+      await abortable(state.work.ended, signal, server);
+      if (!forced && (await this.#hasNewer(status, asked))) return;
+    }
+    const { onWaiting } = this.#options;
+    if (onWaiting !== undefined) state.watchers.add(onWaiting);
+    try {
+      if (state.work !== undefined && state.waitingAt !== undefined) onWaiting?.(state.waitingAt);
+      state.work ??= this.#start(key, (inner) =>
+        authorize(this.#authorization(asked, status, answered, forced), inner),
+      );
+      await state.work.join(signal, server);
+    } finally {
+      if (onWaiting !== undefined) state.watchers.delete(onWaiting);
+    }
+  }
+
+  #start(key: string, work: (signal: AbortSignal) => Promise<void>): SharedWork {
+    const shared = new SharedWork(key, work);
+    void shared.ended.then(() => {
+      if (this.#state.work === shared) this.#state.work = undefined;
+    });
+    return shared;
+  }
+
+  #authorization(
+    asked: ChallengeFacts,
+    status: 401 | 403,
+    answered: number | undefined,
+    forced: boolean,
+  ): Authorization {
+    const { openUrl, store } = this.#options;
+    const state = this.#state;
+    return {
+      context: this.#context,
+      store,
+      state,
+      asked,
+      status,
+      answered,
+      forced,
+      person: openUrl && this.#person(openUrl),
+    };
+  }
+
+  #person(openUrl: (url: string, signal: AbortSignal) => Promise<void>): NonNullable<Authorization["person"]> {
+    const state = this.#state;
+    return {
+      openUrl,
+      onWaiting: (host) => {
+        state.waitingAt = host;
+        for (const watcher of state.watchers) watcher(host);
+      },
+      onListening: (listener) => {
+        state.listener = listener;
+        if (listener === undefined) state.waitingAt = undefined;
+      },
+    };
+  }
+
+  async #load(): Promise<void> {
+    const record = await this.#options.store.read(this.#context.url.href);
+    if (this.#state.loaded) return;
+    this.#state.adopt(newestGrant(record, this.#context), "store");
+    this.#state.loaded = true;
+  }
+
+  /** Renews what is about to end. A failure is no reason not to try the request: the clock may be wrong. */
+  async #renewEarly(grant: StoredGrant, signal: AbortSignal): Promise<void> {
+    const state = this.#state;
+    if (grant.refreshToken === undefined && !isPersonless(this.#context)) return;
+    if (performance.now() - state.renewalFailedAt < RENEWAL_PAUSE_MS) return;
+    if (state.work !== undefined && (state.work.key !== RENEWAL || state.work.abandoned)) return;
+    const scene = { context: this.#context, store: this.#options.store, state };
+    state.work ??= this.#start(RENEWAL, (inner) => renew(scene, grant, inner));
+    try {
+      await state.work.join(signal, this.#context.server);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      state.renewalFailedAt = performance.now();
+    }
+  }
+
+  /** What the server says to somebody without a token: where its metadata is, and which scope it wants. */
+  async #ask(signal: AbortSignal): Promise<ChallengeFacts> {
+    const { url } = this.#context;
+    const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 0, method: "ping" });
+    const answer = await exchange(this.#context, { url, method: "POST", headers, body }, signal);
+    const wwwAuthenticate = answer.status === 401 ? (answer.headers.get("www-authenticate") ?? "") : "";
+    return readChallenge({ method: "POST", url: url.href, status: 401, wwwAuthenticate, headers: {} });
+  }
+
+  #required({ status, wwwAuthenticate }: Challenge): AdapterError {
+    return new AdapterError("auth.required", { server: this.#context.server, status, wwwAuthenticate });
+  }
+}
+
+/** The facts of the refusal, which the sign-in itself does not know. */
+function withFacts(error: unknown, { status, wwwAuthenticate }: Challenge): unknown {
+  const facts = { status, wwwAuthenticate };
+  if (isSituation(error, "auth.required")) return new AdapterError("auth.required", { ...factsOf(error), ...facts });
+  if (isSituation(error, "auth.failed")) return new AdapterError("auth.failed", { ...factsOf(error), ...facts });
+  return error;
+}
+
+function factsOf<S extends "auth.required" | "auth.failed">(error: AdapterError<S>): Facts[S] {
+  return error.details as unknown as Facts[S];
+}

@@ -1,0 +1,48 @@
+import type { AuthContext } from "./context.ts";
+import type { ProofKey, SigningKey } from "./keys.ts";
+import type { ServerMetadata } from "./server-metadata.ts";
+
+export type AuthMethod = "none" | "client_secret_basic" | "client_secret_post" | "private_key_jwt";
+
+/** A client as it shows itself to one authorization server. */
+export interface OAuthClient {
+  /** Absent where the grant itself says who asks. */
+  readonly clientId?: string;
+  readonly clientSecret?: string;
+  readonly method: AuthMethod;
+  readonly key?: SigningKey;
+}
+
+/** Who talks to whom. */
+export interface Party {
+  readonly context: AuthContext;
+  readonly metadata: ServerMetadata;
+  readonly client: OAuthClient;
+  /** Tokens are to be bound to it. */
+  readonly proofKey?: ProofKey;
+  readonly signal: AbortSignal;
+}
+
+export interface Tokens {
+  readonly accessToken: string;
+  readonly tokenType: "Bearer" | "DPoP";
+  readonly refreshToken?: string;
+  readonly expiresInSeconds?: number;
+  readonly scope?: string;
+}
+
+export interface PendingAuthorization {
+  readonly url: URL;
+  readonly state: string;
+  readonly verifier: string;
+  readonly redirectUri: string;
+  readonly resource: string;
+}
+
+/** What an authorization server gave a client that registered itself (RFC 7591). */
+export interface Registration {
+  readonly clientId: string;
+  readonly clientSecret?: string;
+  readonly method?: string;
+  readonly secretExpiresAt?: number;
+}

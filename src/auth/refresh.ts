@@ -1,0 +1,83 @@
+import { isSituation } from "../errors.ts";
+import { clientOf, withCredentials } from "./client-choice.ts";
+import type { AuthContext } from "./context.ts";
+import { renewedGrant, sameKey, withGrant, withoutClient } from "./grants.ts";
+import type { Party } from "./party.ts";
+import type { ResourceState } from "./resource-state.ts";
+import type { ServerMetadata } from "./server-metadata.ts";
+import type { SignInRecord, StoredClient, StoredGrant, TokenStore } from "./store.ts";
+
+/** Where an authorization happens. */
+export interface Scene {
+  readonly context: AuthContext;
+  readonly store: TokenStore;
+  readonly state: ResourceState;
+}
+
+/** `renewed`: there are newer tokens in the state. `refused`: only a new sign-in helps. */
+export type RefreshOutcome = "renewed" | "refused";
+
+/** Answers after which the refresh token is of no more use. */
+const FINAL = new Set(["invalid_grant", "invalid_client", "unauthorized_client", "unsupported_grant_type"]);
+
+/**
+ * Refreshes the grant under the store's lock, so that of several processes one does and the others take what it got:
+ * a refresh token that is used twice ends the whole sign-in at servers that rotate them.
+ */
+export async function refreshGrant(
+  scene: Scene,
+  grant: StoredGrant,
+  metadata: ServerMetadata,
+  signal: AbortSignal,
+): Promise<RefreshOutcome> {
+  const { context, store, state } = scene;
+  const change = async (record: SignInRecord): Promise<{ value: RefreshOutcome; record?: SignInRecord }> => {
+    const stored = record.grants.find((each) => sameKey(each, grant));
+    if (stored === undefined) {
+      state.grant = undefined; // Logged out meanwhile.
+      return { value: "refused" };
+    }
+    if (stored.accessToken !== grant.accessToken) {
+      state.adopt(stored, "store");
+      return { value: "renewed" };
+    }
+    const client = clientOf(stored, context, record);
+    if (client === undefined || stored.refreshToken === undefined) return { value: "refused" };
+    try {
+      const renewed = await request(scene, stored, client, metadata, signal);
+      state.adopt(renewed, "refresh");
+      return { value: "renewed", record: withGrant(record, renewed) };
+    } catch (error) {
+      if (!isSituation(error, "auth.failed") || !FINAL.has(error.details.oauthError as string)) throw error;
+      const { refreshToken: _, ...rest } = stored;
+      state.grant = rest;
+      return { value: "refused", record: afterRefusal(record, rest, client, error.details.oauthError as string) };
+    }
+  };
+  return await store.update(context.url.href, change, signal);
+}
+
+async function request(
+  { context }: Scene,
+  grant: StoredGrant,
+  client: StoredClient,
+  metadata: ServerMetadata,
+  signal: AbortSignal,
+): Promise<StoredGrant> {
+  const oauthClient = await withCredentials(context, metadata, client);
+  const party: Party = { context, metadata, client: oauthClient, signal };
+  const { refresh } = await import("./oauth.ts");
+  const keyed = grant.proofKey === undefined ? party : { ...party, proofKey: await loadKey(grant.proofKey) };
+  return renewedGrant(grant, await refresh(keyed, grant.refreshToken ?? "", grant.resource), metadata);
+}
+
+async function loadKey(stored: NonNullable<StoredGrant["proofKey"]>): Promise<NonNullable<Party["proofKey"]>> {
+  const { loadProofKey } = await import("./keys.ts");
+  return await loadProofKey(stored);
+}
+
+/** With the grant that has lost its refresh token, and without a registered client the server no longer knows. */
+function afterRefusal(record: SignInRecord, grant: StoredGrant, client: StoredClient, error: string): SignInRecord {
+  const kept = { ...record, grants: record.grants.map((each) => (sameKey(each, grant) ? grant : each)) };
+  return error === "invalid_client" && client.kind === "registered" ? withoutClient(kept, client) : kept;
+}

@@ -1,0 +1,88 @@
+import type { Redactor } from "../redactor.ts";
+import type { CallbackListener } from "./callback-listener.ts";
+import { mayUse } from "./client-choice.ts";
+import type { AuthContext } from "./context.ts";
+import type { ProofKey } from "./keys.ts";
+import type { SharedWork } from "./shared-work.ts";
+import type { SignInRecord, StoredGrant, TokenStore } from "./store.ts";
+
+/** What all authorizers of one store, address and client share in this process. */
+export class ResourceState {
+  /** The tokens in use. */
+  grant: StoredGrant | undefined;
+  /** Whether the store has been looked at. */
+  loaded = false;
+  /** The authorization or renewal that is under way: everybody waits for the same one. */
+  work: SharedWork | undefined;
+  /** Where the answer of a sign-in is awaited. */
+  listener: CallbackListener | undefined;
+  /** The host a person is awaited at, and who wants to know. */
+  waitingAt: string | undefined;
+  readonly watchers: Set<(host: string) => void> = new Set();
+  /** The resource's latest DPoP nonce. */
+  nonce: string | undefined;
+  /** The access token most recently given to a request. */
+  givenOut: string | undefined;
+  /** When a renewal failed, on the monotonic clock. */
+  renewalFailedAt: number = Number.NEGATIVE_INFINITY;
+  /** How the grant came about and when, on the monotonic clock. */
+  origin: { readonly by: "store" | "authorization" | "refresh"; readonly at: number } = { by: "store", at: 0 };
+  /** Unions of scopes that a step-up asked for, and when, on the monotonic clock. */
+  readonly steppedUp: Map<string, number> = new Map();
+  readonly #redactor: Redactor;
+  #proofKey: { readonly of: unknown; readonly key: Promise<ProofKey> } | undefined;
+
+  constructor(redactor: Redactor) {
+    this.#redactor = redactor;
+  }
+
+  adopt(grant: StoredGrant | undefined, by: ResourceState["origin"]["by"]): void {
+    const secrets = [grant?.accessToken, grant?.refreshToken, grant?.proofKey?.d];
+    this.#redactor.add(secrets.filter((secret) => typeof secret === "string"));
+    this.grant = grant;
+    this.origin = { by, at: performance.now() };
+  }
+
+  /** The key the grant is bound to, read once. */
+  async proofKey(): Promise<ProofKey | undefined> {
+    const stored = this.grant?.proofKey;
+    if (stored === undefined) return undefined;
+    if (this.#proofKey?.of !== stored) {
+      const { loadProofKey } = await import("./keys.ts");
+      this.#proofKey = { of: stored, key: loadProofKey(stored) };
+    }
+    return await this.#proofKey.key;
+  }
+}
+
+const states = new WeakMap<TokenStore, Map<string, ResourceState>>();
+
+/** The one state for this store, address and client settings. */
+export function stateOf(store: TokenStore, context: AuthContext): ResourceState {
+  let byKey = states.get(store);
+  if (byKey === undefined) {
+    byKey = new Map();
+    states.set(store, byKey);
+  }
+  const key = JSON.stringify([context.url.href, context.settings]);
+  let state = byKey.get(key);
+  if (state === undefined) {
+    state = new ResourceState(context.redactor);
+    byKey.set(key, state);
+  }
+  return state;
+}
+
+/** Forgets what is in memory about an address, whatever the client settings. */
+export function forgetStates(store: TokenStore, url: URL): void {
+  for (const [key, state] of states.get(store) ?? []) {
+    if ((JSON.parse(key) as [string])[0] === url.href) state.adopt(undefined, "store");
+  }
+}
+
+/** The newest grant of the record that belongs to the client this entry configures. */
+export function newestGrant(record: SignInRecord, context: AuthContext): StoredGrant | undefined {
+  return record.grants
+    .filter((grant) => mayUse(grant, context))
+    .reduce<StoredGrant | undefined>((a, b) => (a === undefined || b.obtainedAt > a.obtainedAt ? b : a), undefined);
+}

@@ -1,0 +1,101 @@
+import { type AuthContext, excerpt, failed } from "./context.ts";
+import { checkedUrl, exchange } from "./oauth-request.ts";
+
+/** Metadata of an authorization server (RFC 8414), as far as it is read here. The endpoints are not checked yet. */
+export interface ServerMetadata {
+  readonly issuer: string;
+  readonly authorization_endpoint?: string;
+  readonly token_endpoint?: string;
+  readonly registration_endpoint?: string;
+  readonly revocation_endpoint?: string;
+  readonly scopes_supported?: readonly string[];
+  readonly grant_types_supported?: readonly string[];
+  readonly code_challenge_methods_supported?: readonly string[];
+  readonly token_endpoint_auth_methods_supported?: readonly string[];
+  readonly token_endpoint_auth_signing_alg_values_supported?: readonly string[];
+  readonly dpop_signing_alg_values_supported?: readonly string[];
+  readonly authorization_response_iss_parameter_supported?: boolean;
+  readonly client_id_metadata_document_supported?: boolean;
+  /** There is no metadata: the default endpoints of the first authorization specification are assumed. */
+  readonly assumed?: boolean;
+}
+
+export interface Fallback {
+  /** Assume the default endpoints where there is no metadata. */
+  readonly defaults: boolean;
+  /** What was tried before, for the error. */
+  readonly notes: readonly string[];
+}
+
+const LISTS = [
+  "scopes_supported",
+  "grant_types_supported",
+  "code_challenge_methods_supported",
+  "token_endpoint_auth_methods_supported",
+  "token_endpoint_auth_signing_alg_values_supported",
+  "dpop_signing_alg_values_supported",
+] as const;
+const ENDPOINTS = ["authorization_endpoint", "token_endpoint", "registration_endpoint", "revocation_endpoint"] as const;
+const FLAGS = ["authorization_response_iss_parameter_supported", "client_id_metadata_document_supported"] as const;
+
+/**
+ * Fetches the metadata of an issuer from its well-known places in the specification's order. Metadata that names another
+ * issuer is not used (RFC 8414 section 3.3), compared character by character.
+ * @throws AdapterError `auth.failed` where no place has any
+ */
+export async function serverMetadata(
+  context: AuthContext,
+  issuer: string,
+  signal: AbortSignal,
+  fallback?: Fallback,
+): Promise<ServerMetadata> {
+  const base = checkedUrl(context, issuer, "the authorization server's issuer");
+  const notes: string[] = [...(fallback?.notes ?? [])];
+  for (const url of places(base)) {
+    const { json, status, problem } = await exchange(context, { url, method: "GET" }, signal);
+    if (json === undefined || status !== 200) notes.push(`${url.pathname}: ${problem}`);
+    else if (isIssuer(json.issuer, issuer, fallback !== undefined)) return pick(json, json.issuer);
+    else {
+      const other = typeof json.issuer === "string" ? excerpt(json.issuer, context.limits) : "no issuer";
+      notes.push(`${url.pathname}: it names ${other} instead of ${issuer}`);
+    }
+  }
+  if (fallback?.defaults === true) return assumed(base.origin);
+  throw failed(context, `${base.host} has no usable authorization server metadata (${notes.join("; ")})`);
+}
+
+/** RFC 8414 section 3.1, then OpenID Connect Discovery: with the path inserted, and with it in front. */
+function places({ origin, pathname }: URL): URL[] {
+  const path = pathname.replace(/\/+$/, "");
+  const forms = [`/.well-known/oauth-authorization-server${path}`, `/.well-known/openid-configuration${path}`];
+  if (path !== "") forms.push(`${path}/.well-known/openid-configuration`);
+  return forms.map((form) => new URL(`${origin}${form}`));
+}
+
+/** Where the issuer is only derived from the resource's host, both spellings of a bare origin are the one meant. */
+function isIssuer(value: unknown, issuer: string, derived: boolean): value is string {
+  return value === issuer || (derived && value === `${issuer}/`);
+}
+
+/** Takes what has the right type; anything else counts as absent. */
+function pick(json: Record<string, unknown>, issuer: string): ServerMetadata {
+  const picked: Record<string, unknown> = { issuer };
+  for (const key of ENDPOINTS) if (typeof json[key] === "string") picked[key] = json[key];
+  for (const key of FLAGS) if (typeof json[key] === "boolean") picked[key] = json[key];
+  for (const key of LISTS) {
+    const value = json[key];
+    if (Array.isArray(value)) picked[key] = value.filter((item) => typeof item === "string");
+  }
+  return picked as unknown as ServerMetadata;
+}
+
+function assumed(origin: string): ServerMetadata {
+  return {
+    issuer: origin,
+    authorization_endpoint: `${origin}/authorize`,
+    token_endpoint: `${origin}/token`,
+    registration_endpoint: `${origin}/register`,
+    code_challenge_methods_supported: ["S256"],
+    assumed: true,
+  };
+}

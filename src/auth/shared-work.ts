@@ -1,0 +1,51 @@
+import { cancelledBy } from "./context.ts";
+
+/**
+ * Work that several callers wait for. It has a signal of its own: one caller who gives up disturbs no other, and when
+ * the last has given up the work is aborted.
+ */
+export class SharedWork {
+  readonly key: string;
+  /** Resolves when the work has ended, whichever way. */
+  readonly ended: Promise<void>;
+  readonly #result: Promise<void>;
+  readonly #controller = new AbortController();
+  #waiting = 0;
+
+  constructor(key: string, work: (signal: AbortSignal) => Promise<void>) {
+    this.key = key;
+    this.#result = work(this.#controller.signal);
+    this.ended = this.#result.catch(() => undefined); // Those who joined hear of the failure.
+  }
+
+  /** Everybody gave up: it is ending, and joining it is of no use. */
+  get abandoned(): boolean {
+    return this.#controller.signal.aborted;
+  }
+
+  /** Waits for the result, or for the caller's own signal. */
+  async join(signal: AbortSignal, server: string): Promise<void> {
+    this.#waiting += 1;
+    try {
+      await abortable(this.#result, signal, server);
+    } finally {
+      this.#waiting -= 1;
+      if (this.#waiting === 0) this.#controller.abort();
+    }
+  }
+}
+
+/** The promise, or a rejection as soon as the signal is aborted. */
+export async function abortable<T>(promise: Promise<T>, signal: AbortSignal, server: string): Promise<T> {
+  if (signal.aborted) throw cancelledBy(signal, server);
+  let stop = (): void => {};
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(cancelledBy(signal, server));
+    signal.addEventListener("abort", stop, { once: true });
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}

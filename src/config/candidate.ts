@@ -1,0 +1,20 @@
+import type { AdapterError } from "../errors.ts";
+import type { ServerSpec } from "../server-spec.ts";
+
+/** What one file says about one server, in our own format. */
+export interface Candidate {
+  readonly name: string;
+  readonly raw: unknown;
+  readonly configPath: string;
+  readonly origin: ServerSpec["origin"];
+  /** Why the file's entry could not be brought into our format; `raw` then only tells whether it is enabled. */
+  readonly refused?: AdapterError;
+  /** A folder that must exist before the server starts. */
+  readonly dataFolder?: string;
+}
+
+/** A file as a whole, or something in it, that cannot be used. */
+export interface ConfigProblem {
+  readonly configPath: string;
+  readonly error: AdapterError;
+}

@@ -1,0 +1,125 @@
+import type { Limits } from "../limits.ts";
+import { isObject, type Json } from "./document.ts";
+import { type CheckedEndpoint, endpointOf, kindOf, namesEndpoint, refusePrograms } from "./endpoint.ts";
+import type { Owner } from "./expand.ts";
+import { type Refuse, refusal } from "./refuse.ts";
+import type { ShapeCheck } from "./shape.ts";
+
+/** What an entry without `command` and `url` changes of the one below it. */
+export interface Overrides {
+  readonly enabled?: boolean;
+  readonly timeoutSeconds?: number;
+  readonly exposure?: string;
+  readonly autoApprove?: true | readonly string[];
+}
+
+/** An entry whose fields are checked; variables are still as written. */
+export interface CheckedEntry extends Overrides {
+  readonly endpoint: CheckedEndpoint;
+  readonly protocol: string;
+  readonly maxTotalSeconds?: number;
+  readonly maxResultBytes?: number;
+  readonly stopOnCancel: boolean;
+  readonly includeTools?: readonly string[];
+  readonly excludeTools?: readonly string[];
+}
+
+export interface CheckContext extends Owner {
+  readonly limits: Limits;
+  readonly shape: ShapeCheck;
+}
+
+const NAME = /^[A-Za-z0-9_-]+$/;
+const TIMES = ["timeout", "timeout_ms", "timeoutMs"];
+const OVERRIDE_KEYS = ["enabled", "disabled", ...TIMES, "exposure", "autoApprove"];
+const KEPT = ["protocol", "maxTotalSeconds", "maxResultBytes", "stopOnCancel", "includeTools", "excludeTools"];
+/** Spellings of any case and bounds taken from the limits are checked here, not by the schema. */
+const CHECKED_HERE = ["type", "transport", ...TIMES, "maxTotalSeconds"];
+
+/** @throws AdapterError `config.entry` */
+export function checkEntry(raw: unknown, context: CheckContext): CheckedEntry {
+  const refuse = refusal(context);
+  if (!NAME.test(context.server)) throw refuse("", "has a name with other characters than ASCII letters, digits, - and _");
+  if (!isObject(raw)) throw refuse("", "must be an object with command or url");
+  const kind = kindOf(raw, refuse);
+  refusePrograms(raw, refuse);
+  checkShape(raw, context.shape, refuse);
+  const { maxTotalSeconds } = raw;
+  if (maxTotalSeconds !== undefined) {
+    between("maxTotalSeconds", maxTotalSeconds, [1, context.limits.maxTotalSeconds], "seconds", refuse);
+  }
+  return {
+    endpoint: endpointOf(raw, kind, refuse),
+    protocol: "auto",
+    stopOnCancel: false,
+    ...overridesOf(raw, context.limits, refuse),
+    ...select(raw, KEPT),
+  };
+}
+
+/** Whether the entry describes no server of its own but changes the one with its name in an earlier file. */
+export function isOverride(raw: unknown): raw is Json {
+  return isObject(raw) && !namesEndpoint(raw);
+}
+
+/** @throws AdapterError `config.entry` */
+export function checkOverrides(raw: Json, context: CheckContext): Overrides {
+  const refuse = refusal(context);
+  const own = select(raw, OVERRIDE_KEYS);
+  checkShape(own, context.shape, refuse);
+  return overridesOf(own, context.limits, refuse);
+}
+
+/** The fields of an override that are not its to change. */
+export function foreignKeys(raw: Json): readonly string[] {
+  return Object.keys(raw).filter((key) => !OVERRIDE_KEYS.includes(key));
+}
+
+function checkShape(raw: Json, shape: ShapeCheck, refuse: Refuse): void {
+  const flaw = shape(select(raw, Object.keys(raw).filter((key) => !CHECKED_HERE.includes(key))));
+  if (flaw !== undefined) throw refuse(flaw.field, flaw.reason);
+}
+
+function overridesOf(raw: Json, limits: Limits, refuse: Refuse): Overrides {
+  const { enabled, disabled, exposure, autoApprove } = raw as {
+    enabled?: boolean;
+    disabled?: boolean;
+    exposure?: string;
+    autoApprove?: boolean | string[];
+  };
+  const timeoutSeconds = timeoutOf(raw, limits, refuse);
+  return {
+    ...(enabled === undefined && disabled === undefined ? {} : { enabled: enabled !== false && disabled !== true }),
+    ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }),
+    ...(exposure === undefined ? {} : { exposure }),
+    ...(autoApprove === undefined ? {} : { autoApprove: autoApprove === false ? [] : autoApprove }),
+  };
+}
+
+function timeoutOf(raw: Json, limits: Limits, refuse: Refuse): number | undefined {
+  let found: number | undefined;
+  for (const field of TIMES) {
+    const value = raw[field];
+    if (value === undefined) continue;
+    const [unit, per] = field === "timeout" ? (["seconds", 1] as const) : (["milliseconds", 1000] as const);
+    between(field, value, [limits.minTimeoutSeconds * per, limits.maxTimeoutSeconds * per], unit, refuse);
+    if (found !== undefined && found !== value / per) throw refuse(field, "says something else than the other timeout");
+    found = value / per;
+  }
+  return found;
+}
+
+function between(
+  field: string,
+  value: unknown,
+  [least, most]: readonly [number, number],
+  unit: "seconds" | "milliseconds",
+  refuse: Refuse,
+): asserts value is number {
+  if (typeof value === "number" && value >= least && value <= most) return;
+  throw refuse(field, `must be a number of ${unit} from ${least} to ${most}`);
+}
+
+function select(raw: Json, keys: readonly string[]): Json {
+  return Object.fromEntries(keys.filter((key) => Object.hasOwn(raw, key)).map((key) => [key, raw[key]]));
+}

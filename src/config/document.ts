@@ -1,0 +1,63 @@
+import type { Trust } from "../contract.ts";
+import { AdapterError } from "../errors.ts";
+import { quote } from "../messages.ts";
+
+/** One of our own files, its fields sorted out; what is wrong with it is a problem and hides nothing else. */
+export interface Document {
+  readonly servers: ReadonlyArray<readonly [name: string, raw: unknown]>;
+  readonly trust?: Trust;
+  readonly maxResultBytes?: number;
+  readonly imports: readonly string[];
+  readonly pluginPaths: readonly string[];
+  readonly problems: readonly AdapterError[];
+}
+
+/** A JSON object as it was parsed; every key is an own one. */
+export type Json = Readonly<Record<string, unknown>>;
+
+const KNOWN = ["mcpServers", "imports", "pluginPaths", "trust", "maxResultBytes", "$schema"];
+
+/** @throws AdapterError `config.shape` where the file as a whole is unusable. */
+export function readDocument(value: unknown, configPath: string): Document {
+  const shape = (reason: string): AdapterError => new AdapterError("config.shape", { configPath, reason });
+  if (!isObject(value)) throw shape('must be an object, such as {"mcpServers": {}}');
+  const { mcpServers, trust, maxResultBytes } = value;
+  if (mcpServers === undefined) assertOurs(value, shape);
+  else if (!isObject(mcpServers)) throw shape("mcpServers must be an object of servers by name");
+
+  const problems: AdapterError[] = [];
+  const list = (field: "imports" | "pluginPaths"): readonly string[] => {
+    const found = value[field];
+    if (found === undefined) return [];
+    if (Array.isArray(found) && found.every((item) => typeof item === "string" && item !== "")) return found;
+    problems.push(shape(`${field} must be a list of texts; it is ignored`));
+    return [];
+  };
+  const trusts = trust === "ask" || trust === "always";
+  if (trust !== undefined && !trusts) problems.push(shape('trust must be "ask" or "always"; it is ignored'));
+  const bounded = typeof maxResultBytes === "number" && Number.isInteger(maxResultBytes) && maxResultBytes > 0;
+  if (maxResultBytes !== undefined && !bounded) {
+    problems.push(shape("maxResultBytes must be a positive whole number; it is ignored"));
+  }
+  return {
+    servers: Object.entries((mcpServers as Json | undefined) ?? {}),
+    ...(trusts ? { trust } : {}),
+    ...(bounded ? { maxResultBytes } : {}),
+    imports: list("imports"),
+    pluginPaths: list("pluginPaths"),
+    problems,
+  };
+}
+
+export function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A file without `mcpServers` is fine if it holds something else of ours, or nothing at all. */
+function assertOurs(value: Json, shape: (reason: string) => AdapterError): void {
+  const keys = Object.keys(value);
+  const unknown = keys.filter((key) => !KNOWN.includes(key));
+  if (unknown.length === 0 || unknown.length < keys.filter((key) => key !== "$schema").length) return;
+  const names = unknown.slice(0, 5).map(quote).join(", ");
+  throw shape(`has no "mcpServers", only ${names}${unknown.length > 5 ? ", …" : ""}; servers are read from "mcpServers"`);
+}

@@ -1,0 +1,154 @@
+import type { OAuthSettings } from "../server-spec.ts";
+import { isObject, type Json } from "./document.ts";
+import type { Refuse } from "./refuse.ts";
+
+/** How to reach a server, checked; variables are still as written. */
+export type CheckedEndpoint = CheckedProgram | CheckedRemote;
+
+export interface CheckedProgram {
+  readonly kind: "stdio";
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: ReadonlyArray<readonly [name: string, value: string]>;
+  readonly inheritEnv: true | readonly string[];
+  readonly cwd?: string;
+}
+
+export interface CheckedRemote {
+  readonly kind: "http";
+  readonly transport: RemoteTransport;
+  readonly url: string;
+  readonly headers: ReadonlyArray<readonly [name: string, value: string]>;
+  readonly oauth?: OAuthSettings | false;
+}
+
+/** `auto` where the entry names no transport. */
+type RemoteTransport = "auto" | "http" | "sse";
+type Kind = "stdio" | RemoteTransport;
+
+const TRANSPORTS: ReadonlyMap<string, Exclude<Kind, "auto">> = new Map([
+  ["stdio", "stdio"],
+  ["http", "http"],
+  ["streamable-http", "http"],
+  ["streamablehttp", "http"],
+  ["streamable_http", "http"],
+  ["sse", "sse"],
+]);
+const SPELLINGS: ReadonlyMap<string, string> = new Map([
+  ["serverUrl", "url"],
+  ["httpUrl", "url"],
+  ["uri", "url"],
+  ["endpoint", "url"],
+  ["cmd", "command"],
+]);
+const ENDPOINT_KEYS = ["command", "url", "type", "transport", ...SPELLINGS.keys()];
+/** Fields of other tools that name a program whose output would be used. */
+const PROGRAM = /^(headers?|env|auth|api_?key|token|credentials?)_?(helper|command)$/i;
+
+/** Whether the entry says, or tries to say, how a server is reached. */
+export function namesEndpoint(raw: Json): boolean {
+  return ENDPOINT_KEYS.some((key) => Object.hasOwn(raw, key));
+}
+
+/** The transport an entry asks for, from its own word or from `command` and `url`. @throws AdapterError `config.entry` */
+export function kindOf(raw: Json, refuse: Refuse): Kind {
+  const { command, url } = raw;
+  if (command !== undefined && url !== undefined) throw refuse("", "has both command and url; keep one of them");
+  for (const field of ["command", "url"]) {
+    const value = raw[field];
+    if (typeof value === "string" && value.trim() === "") throw refuse(field, "is empty");
+  }
+  if (command === undefined && url === undefined) {
+    for (const [wrong, right] of SPELLINGS) {
+      if (Object.hasOwn(raw, wrong)) throw refuse(wrong, `is not read; write "${right}"`);
+    }
+    throw refuse("", "needs command (a program) or url (a remote server)");
+  }
+  const kind = namedTransport(raw, refuse);
+  if (kind === undefined) return command === undefined ? "auto" : "stdio";
+  const field = raw.type === undefined ? "transport" : "type";
+  if (kind === "stdio" && command === undefined) throw refuse(field, 'is "stdio", but the entry has a url');
+  if (kind !== "stdio" && url === undefined) throw refuse(field, `is "${kind}", but the entry has a command`);
+  return kind;
+}
+
+function namedTransport(raw: Json, refuse: Refuse): Exclude<Kind, "auto"> | undefined {
+  const read = (field: "type" | "transport"): Exclude<Kind, "auto"> | undefined => {
+    const value = raw[field];
+    if (value === undefined) return undefined;
+    const known = typeof value === "string" ? TRANSPORTS.get(value.toLowerCase()) : undefined;
+    if (known === undefined) throw refuse(field, `is ${shown(value)}; known are stdio, http and sse`);
+    return known;
+  };
+  const [type, transport] = [read("type"), read("transport")];
+  if (type !== undefined && transport !== undefined && type !== transport) {
+    throw refuse("transport", "says something else than type; keep one of them");
+  }
+  return type ?? transport;
+}
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}
+
+/** Nothing in a config file is run to learn a value. @throws AdapterError `config.entry` */
+export function refusePrograms(raw: Json, refuse: Refuse): void {
+  for (const key of Object.keys(raw)) {
+    if (PROGRAM.test(key)) throw refuse(key, "names a program, which is not run; put the value into a variable");
+  }
+  const check = (field: string, value: unknown): void => {
+    if (typeof value === "string" && value.startsWith("!")) {
+      throw refuse(field, 'begins with "!", which is not run as a command; put the value into a variable, such as ${VAR}');
+    }
+    if (isObject(value)) for (const [key, item] of Object.entries(value)) check(`${field}.${key}`, item);
+  };
+  for (const field of ["command", "url", "env", "headers", "oauth"]) check(field, raw[field]);
+}
+
+/** The endpoint of an entry whose shape is right. @throws AdapterError `config.entry` */
+export function endpointOf(raw: Json, kind: Kind, refuse: Refuse): CheckedEndpoint {
+  return kind === "stdio" ? program(raw, refuse) : remote(raw, kind);
+}
+
+function program(raw: Json, refuse: Refuse): CheckedProgram {
+  const { command, args, env, cwd, inheritEnv } = raw as {
+    command: string;
+    args?: string[];
+    env?: Record<string, string | number | boolean>;
+    cwd?: string;
+    inheritEnv?: boolean | string[];
+  };
+  for (const name of Object.keys(env ?? {})) {
+    if (name === "" || /[=\0]/.test(name)) throw refuse("env", `has a name that is empty or holds = or NUL: ${shown(name)}`);
+  }
+  return {
+    kind: "stdio",
+    command,
+    args: args ?? [],
+    env: Object.entries(env ?? {}).map(([name, value]) => [name, String(value)] as const),
+    inheritEnv: inheritEnv === undefined || inheritEnv === true ? true : inheritEnv === false ? [] : inheritEnv,
+    ...(cwd === undefined ? {} : { cwd }),
+  };
+}
+
+function remote(raw: Json, transport: RemoteTransport): CheckedRemote {
+  const { url, headers, oauth } = raw as { url: string; headers?: Record<string, string>; oauth?: boolean | Json };
+  return {
+    kind: "http",
+    transport,
+    url,
+    headers: Object.entries(headers ?? {}),
+    ...(oauth === undefined || oauth === true ? {} : { oauth: oauth === false ? false : oauthOf(oauth) }),
+  };
+}
+
+/** The spellings of other tools become ours. */
+function oauthOf({ scopes, callbackPort, ...settings }: Json): OAuthSettings {
+  const { scope, redirectPort } = settings;
+  return {
+    ...settings,
+    ...(scope === undefined && scopes !== undefined ? { scope: [scopes].flat().join(" ") } : {}),
+    ...(redirectPort === undefined && callbackPort !== undefined ? { redirectPort: callbackPort as number } : {}),
+  };
+}

@@ -1,0 +1,96 @@
+import { AdapterError } from "../errors.ts";
+
+/** Whose text is expanded, for errors. */
+export interface Owner {
+  readonly server: string;
+  readonly configPath: string;
+}
+
+const NAME = /^[A-Za-z_]\w*(?:\(x86\))?$/i;
+const NAMESPACE = "env:";
+const DEFAULT = ":-";
+
+/**
+ * Replaces `${VAR}`, `${env:VAR}` and `${VAR:-default}` in the texts of one entry, once: values are never looked through
+ * again. A default counts where the variable is unset or empty, and may itself hold variables. `$${` stands for a literal
+ * `${`. Remembers which variables were looked at and what they held.
+ */
+export class Expansion {
+  readonly used: Map<string, string | undefined> = new Map();
+  readonly #owner: Owner;
+  readonly #env: NodeJS.ProcessEnv;
+  readonly #platform: NodeJS.Platform;
+
+  constructor(owner: Owner, env: NodeJS.ProcessEnv, platform: NodeJS.Platform) {
+    this.#owner = owner;
+    this.#env = env;
+    this.#platform = platform;
+  }
+
+  /** @throws AdapterError `config.variable` for an unset variable, `config.entry` for what is none. */
+  text(text: string, field: string): string {
+    let result = "";
+    let rest = 0;
+    for (let at = text.indexOf("${"); at !== -1; at = text.indexOf("${", rest)) {
+      if (at > rest && text[at - 1] === "$") {
+        result += `${text.slice(rest, at - 1)}\${`;
+        rest = at + 2;
+        continue;
+      }
+      const end = closingBrace(text, at + 2);
+      if (end === -1) throw this.#refuse(field, 'has "${" without its "}"; write "$${" for a literal "${"');
+      result += text.slice(rest, at) + this.#value(text.slice(at + 2, end), field);
+      rest = end + 1;
+    }
+    return rest === 0 ? text : result + text.slice(rest);
+  }
+
+  #value(inner: string, field: string): string {
+    const named = inner.startsWith(NAMESPACE) ? inner.slice(NAMESPACE.length) : inner;
+    const split = named.indexOf(DEFAULT);
+    const name = split === -1 ? named : named.slice(0, split);
+    if (!NAME.test(name)) {
+      const reason = `has ${quoted(`\${${inner}}`)}, which is no variable; write "$\${" for a literal "\${"`;
+      throw this.#refuse(field, reason);
+    }
+    const value = variable(this.#env, name, this.#platform);
+    this.used.set(name, value);
+    if (split !== -1 && (value === undefined || value === "")) {
+      return this.text(named.slice(split + DEFAULT.length), field);
+    }
+    if (value === undefined) throw new AdapterError("config.variable", { ...this.#owner, field, variable: name });
+    return value;
+  }
+
+  #refuse(field: string, reason: string): AdapterError {
+    return new AdapterError("config.entry", { ...this.#owner, field, reason });
+  }
+}
+
+/** The variable's value; Windows compares names without case. */
+export function variable(env: NodeJS.ProcessEnv, name: string, platform: NodeJS.Platform): string | undefined {
+  const value: unknown = env[name];
+  if (typeof value === "string") return value; // `constructor` and the like come from the prototype and are no text.
+  if (platform !== "win32") return undefined;
+  const folded = name.toUpperCase();
+  for (const key of Object.keys(env)) if (key.toUpperCase() === folded) return env[key];
+  return undefined;
+}
+
+/** Marks a text so that nothing in it is expanded. */
+export function literal(text: string): string {
+  return text.replaceAll("${", "$${");
+}
+
+function closingBrace(text: string, from: number): number {
+  let open = 1;
+  for (let at = from; at < text.length; at++) {
+    if (text[at] === "{") open++;
+    else if (text[at] === "}" && --open === 0) return at;
+  }
+  return -1;
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
+}

@@ -1,0 +1,43 @@
+import { realpathSync } from "node:fs";
+import { join } from "node:path";
+import { isObject, type Json } from "../document.ts";
+import type { Dialect, ImportedServer } from "./dialect.ts";
+import { Draft, serversIn } from "./draft.ts";
+import { ours } from "./placeholders.ts";
+
+/**
+ * Claude Code: `~/.claude.json` with `mcpServers` for all projects and `projects[path].mcpServers` for one. Its `.mcp.json`
+ * is a layer of our own. Its variables are spelled as ours; `timeout` counts milliseconds.
+ */
+export const claudeCode: Dialect = {
+  files: ({ claudeHome }) => [{ path: join(claudeHome, ".claude.json"), level: "user", format: "json" }],
+  *servers(document, { cwd }) {
+    const project = projectOf(document, cwd);
+    const disabled = new Set([project.disabledMcpServers].flat());
+    for (const [name, server] of serversIn(document.mcpServers)) yield read(name, server, disabled);
+    for (const [name, server] of serversIn(project.mcpServers)) yield read(name, server, disabled);
+  },
+};
+
+function read(name: string, server: Json, disabled: ReadonlySet<unknown>): ImportedServer {
+  const draft = new Draft(server, ours);
+  draft.copy("type", "command", "args", "env", "url", "headers", "headersHelper", "oauth").time(server.timeout, 1000);
+  return (disabled.has(name) ? draft.put("enabled", false) : draft).as(name);
+}
+
+function projectOf({ projects }: Json, cwd: string): Json {
+  if (!isObject(projects)) return {};
+  for (const path of [cwd, real(cwd)]) {
+    const project = Object.hasOwn(projects, path) ? projects[path] : undefined;
+    if (isObject(project)) return project;
+  }
+  return {};
+}
+
+function real(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return path; // A working directory that is gone has no project entry of another name.
+  }
+}

@@ -1,0 +1,51 @@
+import { join } from "node:path";
+import { isObject, type Json } from "../document.ts";
+import type { Dialect, ImportedServer } from "./dialect.ts";
+import { Draft, serversIn } from "./draft.ts";
+import { verbatim } from "./placeholders.ts";
+
+/**
+ * Codex: `config.toml` with `[mcp_servers.NAME]`. It expands nothing but names variables in fields of their own, and gives a
+ * server only a small part of its environment, with `env_vars` on top.
+ */
+export const codex: Dialect = {
+  files: ({ codexHome, cwd }) => [
+    { path: join(codexHome, "config.toml"), level: "user", format: "toml" },
+    { path: join(cwd, ".codex", "config.toml"), level: "project", format: "toml" },
+  ],
+  *servers({ mcp_servers }, { cwd }) {
+    for (const [name, server] of serversIn(mcp_servers)) yield read(name, server, cwd);
+  },
+};
+
+function read(name: string, server: Json, cwd: string): ImportedServer {
+  const { tool_timeout_sec, bearer_token_env_var, env_http_headers, env_vars } = server;
+  const draft = new Draft(server, verbatim)
+    .copy("command", "args", "env", "url", "enabled")
+    .folder("cwd", cwd)
+    .time(tool_timeout_sec)
+    .set("headers", server.http_headers)
+    .put("includeTools", server.enabled_tools)
+    .put("excludeTools", server.disabled_tools)
+    .unsupported("bearer_token", "is not read; name a variable with bearer_token_env_var");
+  if (server.command !== undefined) draft.put("inheritEnv", variableNames(env_vars));
+  if (typeof bearer_token_env_var === "string") draft.add("headers", "Authorization", `Bearer \${${bearer_token_env_var}}`);
+  for (const [header, variable] of Object.entries(isObject(env_http_headers) ? env_http_headers : {})) {
+    draft.add("headers", header, `\${${String(variable)}}`);
+  }
+  return oauth(draft, server).as(name);
+}
+
+function variableNames(value: unknown): readonly string[] {
+  if (!Array.isArray(value)) return [];
+  return value.map((item) => (isObject(item) ? item.name : item)).filter((item) => typeof item === "string");
+}
+
+function oauth(draft: Draft, { oauth: settings, scopes }: Json): Draft {
+  const clientId = isObject(settings) ? settings.client_id : undefined;
+  if (clientId === undefined && scopes === undefined) return draft;
+  return draft.set("oauth", {
+    ...(clientId === undefined ? {} : { clientId }),
+    ...(scopes === undefined ? {} : { scopes }),
+  });
+}

@@ -1,0 +1,39 @@
+import { type Limits, LIMITS } from "../../limits.ts";
+import type { Candidate, ConfigProblem } from "../candidate.ts";
+import { Files } from "../files.ts";
+import { type PlaceOptions, placeOf } from "../place.ts";
+import { DIALECTS, readDialect } from "./read.ts";
+
+/** What one file of another tool holds. */
+export interface FoundImport {
+  /** Its name in `imports`. */
+  readonly dialect: string;
+  readonly path: string;
+  readonly level: "user" | "project";
+  readonly servers: readonly FoundServer[];
+  readonly problems: readonly ConfigProblem[];
+}
+
+/** One of its servers, in our own format; with `refused`, not all of it could be brought over. */
+export type FoundServer = Pick<Candidate, "name" | "raw" | "refused">;
+
+/** Looks through the config files of all known tools. */
+export async function findImports(options: PlaceOptions & { readonly limits?: Limits }): Promise<readonly FoundImport[]> {
+  const place = placeOf(options);
+  const files = new Files(undefined, options.platform);
+  const found: FoundImport[] = [];
+  for (const dialect of DIALECTS) {
+    const read = await readDialect(dialect, place, files, options.limits ?? LIMITS);
+    for (const { path, level, candidates, problems } of read?.files ?? []) {
+      found.push({ dialect, path, level, servers: candidates, problems });
+    }
+  }
+  return found;
+}
+
+/** A config file of ours with the given servers. Refused ones are left out; of equal names the last counts, as in `imports`. */
+export function toOurFormat(servers: Iterable<FoundServer>): { readonly mcpServers: Readonly<Record<string, unknown>> } {
+  const usable = [...servers].filter(({ refused }) => refused === undefined);
+  // Built from entries, since a server may be named `__proto__`.
+  return { mcpServers: Object.fromEntries(usable.map(({ name, raw }) => [name, raw])) };
+}

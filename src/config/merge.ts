@@ -1,0 +1,138 @@
+import { mkdirSync } from "node:fs";
+import type { Trust } from "../contract.ts";
+import { AdapterError, isAdapterError, reasonOf } from "../errors.ts";
+import type { Limits } from "../limits.ts";
+import type { ServerSpec } from "../server-spec.ts";
+import type { Candidate, ConfigProblem } from "./candidate.ts";
+import { checkEntry, checkOverrides, foreignKeys, isOverride, type Overrides } from "./check.ts";
+import { isObject, type Json } from "./document.ts";
+import { BrokenEntry, type ConfigEntry, type Environment, UsableEntry } from "./entry.ts";
+import type { ShapeCheck } from "./shape.ts";
+
+export interface MergeContext {
+  readonly limits: Limits;
+  readonly shape: ShapeCheck;
+  readonly environment: () => Environment;
+  readonly trust?: Trust | undefined;
+  readonly maxResultBytes?: number | undefined;
+  /** Entries made earlier, by what they were made from: an unchanged one keeps its identity. */
+  readonly known: ReadonlyMap<string, ConfigEntry>;
+}
+
+export interface Merged {
+  readonly servers: ReadonlyMap<string, ConfigEntry>;
+  readonly problems: readonly ConfigProblem[];
+  /** The entries by what they were made from, for the next merge. */
+  readonly made: ReadonlyMap<string, ConfigEntry>;
+}
+
+interface Stack {
+  base: Candidate;
+  overrides: { readonly from: Candidate; readonly raw: Json }[];
+}
+
+/** Merges what all files say, lowest rank first: by name, the later wins; an entry without an endpoint changes the one below. */
+export function merge(candidates: readonly Candidate[], context: MergeContext): Merged {
+  const stacks = new Map<string, Stack>();
+  for (const candidate of candidates) {
+    const below = stacks.get(candidate.name);
+    if (below !== undefined && candidate.refused === undefined && isOverride(candidate.raw)) {
+      below.overrides.push({ from: candidate, raw: candidate.raw });
+    } else {
+      stacks.set(candidate.name, { base: candidate, overrides: [] });
+    }
+  }
+  const servers = new Map<string, ConfigEntry>();
+  const made = new Map<string, ConfigEntry>();
+  const problems: ConfigProblem[] = [];
+  for (const [name, stack] of stacks) {
+    const settings = settingsOf(stack, context, problems);
+    const source = JSON.stringify([stack.base, stack.overrides, context.trust, context.maxResultBytes]);
+    const entry = context.known.get(source) ?? build(stack.base, settings, context);
+    servers.set(name, entry);
+    made.set(source, entry);
+  }
+  return { servers, problems, made };
+}
+
+interface Settings {
+  readonly overrides: Overrides;
+  readonly autoApproveFrom?: ServerSpec["origin"];
+  readonly enabledBy?: string;
+}
+
+/** What the overrides of one entry come to. A bad override is a problem of its file; the entry stays as it was. */
+function settingsOf({ base, overrides }: Stack, context: MergeContext, problems: ConfigProblem[]): Settings {
+  let settings: Settings = { overrides: {} };
+  let enabled = enabledIn(base.raw);
+  for (const { from, raw } of overrides) {
+    const { name: server, configPath, origin } = from;
+    const foreign = foreignKeys(raw);
+    if (foreign.length > 0) {
+      const reason = "is ignored: without command or url an entry changes only enabled, timeout, exposure and autoApprove";
+      const error = new AdapterError("config.entry", { server, configPath, field: foreign.join(", "), reason });
+      problems.push({ configPath, error });
+    }
+    try {
+      const found = checkOverrides(raw, { ...context, server, configPath });
+      const enables = origin === "project" && base.origin !== "project" && found.enabled === true && !enabled;
+      enabled = found.enabled ?? enabled;
+      settings = {
+        overrides: { ...settings.overrides, ...found },
+        ...pickApprove(settings, found, origin),
+        ...(enables ? { enabledBy: configPath } : found.enabled === undefined ? pickEnabledBy(settings) : {}),
+      };
+    } catch (error) {
+      if (!isAdapterError(error)) throw error;
+      problems.push({ configPath, error });
+    }
+  }
+  return settings;
+}
+
+function pickApprove(before: Settings, found: Overrides, origin: ServerSpec["origin"]): Pick<Settings, "autoApproveFrom"> {
+  if (found.autoApprove !== undefined) return { autoApproveFrom: origin };
+  return before.autoApproveFrom === undefined ? {} : { autoApproveFrom: before.autoApproveFrom };
+}
+
+function pickEnabledBy({ enabledBy }: Settings): Pick<Settings, "enabledBy"> {
+  return enabledBy === undefined ? {} : { enabledBy };
+}
+
+function build(base: Candidate, settings: Settings, context: MergeContext): ConfigEntry {
+  const { name: server, configPath, origin, raw } = base;
+  const owner = { server, configPath };
+  try {
+    if (base.refused !== undefined) throw base.refused;
+    const checked = { ...checkEntry(raw, { ...owner, ...context }), ...settings.overrides };
+    const approveFrom = settings.autoApproveFrom ?? (checked.autoApprove === undefined ? undefined : origin);
+    const provenance = {
+      ...owner,
+      origin,
+      ...(context.trust === undefined ? {} : { trust: context.trust }),
+      ...(context.maxResultBytes === undefined ? {} : { maxResultBytes: context.maxResultBytes }),
+      ...(approveFrom === undefined ? {} : { autoApproveFrom: approveFrom }),
+      ...pickEnabledBy(settings),
+    };
+    return new UsableEntry(checked, provenance, context.environment, () => makeFolder(base));
+  } catch (error) {
+    if (!isAdapterError(error)) throw error;
+    return new BrokenEntry({ ...owner, origin }, error, settings.overrides.enabled ?? enabledIn(raw));
+  }
+}
+
+/** Whether an entry that may be broken says that it is enabled. */
+function enabledIn(raw: unknown): boolean {
+  return !isObject(raw) || (raw.enabled !== false && raw.disabled !== true);
+}
+
+/** Agent Plugins 1.0.0, section 9.1: the data folder exists before the server starts. */
+function makeFolder({ dataFolder, name: server, configPath }: Candidate): void {
+  if (dataFolder === undefined) return;
+  try {
+    mkdirSync(dataFolder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const reason = `needs the data folder ${dataFolder}, which cannot be made: ${reasonOf(error)}`;
+    throw new AdapterError("config.entry", { server, configPath, field: "", reason });
+  }
+}

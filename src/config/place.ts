@@ -1,0 +1,59 @@
+import { homedir } from "node:os";
+import { isAbsolute, join } from "node:path";
+
+/** The folders that decide where config files lie; taken anew from the environment at each load. */
+export interface Place {
+  readonly platform: NodeJS.Platform;
+  /** The host's working directory, absolute. */
+  readonly cwd: string;
+  readonly home: string;
+  /** `$XDG_CONFIG_HOME`, else `~/.config`. */
+  readonly configHome: string;
+  /** `%LOCALAPPDATA%` on Windows, else `$XDG_DATA_HOME`, else `~/.local/share`. */
+  readonly dataHome: string;
+  /** Where graphical programs keep their settings. */
+  readonly appData: string;
+  /** `$CODEX_HOME`, else `~/.codex`. */
+  readonly codexHome: string;
+  /** The folder of Claude Code's `.claude.json`: `$CLAUDE_CONFIG_DIR`, else the home folder. */
+  readonly claudeHome: string;
+}
+
+export interface PlaceOptions {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly platform: NodeJS.Platform;
+  /** Replaces what the environment says. */
+  readonly home?: string | undefined;
+}
+
+export function placeOf({ cwd, env, platform, home: given }: PlaceOptions): Place {
+  const home = given ?? homeOf(env, platform);
+  const configHome = folder(env.XDG_CONFIG_HOME) ?? join(home, ".config");
+  const windows = platform === "win32";
+  return {
+    platform,
+    cwd,
+    home,
+    configHome,
+    dataHome: windows
+      ? (folder(env.LOCALAPPDATA) ?? join(home, "AppData", "Local"))
+      : (folder(env.XDG_DATA_HOME) ?? join(home, ".local", "share")),
+    appData: windows
+      ? (folder(env.APPDATA) ?? join(home, "AppData", "Roaming"))
+      : platform === "darwin"
+        ? join(home, "Library", "Application Support")
+        : configHome,
+    codexHome: folder(env.CODEX_HOME) ?? join(home, ".codex"),
+    claudeHome: folder(env.CLAUDE_CONFIG_DIR) ?? home,
+  };
+}
+
+function homeOf(env: NodeJS.ProcessEnv, platform: NodeJS.Platform): string {
+  return folder(platform === "win32" ? env.USERPROFILE : env.HOME) ?? homedir();
+}
+
+/** The XDG specification tells to ignore a relative path. */
+function folder(value: string | undefined): string | undefined {
+  return value !== undefined && isAbsolute(value) ? value : undefined;
+}

@@ -1,0 +1,133 @@
+import { dirname, isAbsolute, join, resolve } from "node:path";
+import type { HttpEndpoint, OAuthSettings, ServerSpec, StdioEndpoint } from "../server-spec.ts";
+import type { CheckedEntry } from "./check.ts";
+import type { CheckedEndpoint, CheckedProgram, CheckedRemote } from "./endpoint.ts";
+import { Expansion, literal, type Owner } from "./expand.ts";
+import { type Refuse, refusal } from "./refuse.ts";
+import { secretsOf } from "./secrets.ts";
+import { headerFlaw, readUrl } from "./url.ts";
+
+/** Facts about an entry that its fields do not hold. */
+export interface Provenance
+  extends Owner,
+    Pick<ServerSpec, "origin" | "trust" | "maxResultBytes" | "autoApproveFrom" | "enabledBy"> {}
+
+/** Where and with which variables an entry is expanded. */
+export interface Surroundings {
+  readonly cwd: string;
+  readonly home: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly platform: NodeJS.Platform;
+}
+
+export interface ExpandedSpec {
+  readonly spec: ServerSpec;
+  /** The variables that were looked at, with what they held. */
+  readonly used: ReadonlyMap<string, string | undefined>;
+}
+
+/** @throws AdapterError `config.variable`, `config.entry` */
+export function expandSpec(entry: CheckedEntry, provenance: Provenance, around: Surroundings): ExpandedSpec {
+  const { server: name, configPath, ...known } = provenance;
+  const refuse = refusal(provenance);
+  const expansion = new Expansion(provenance, around.env, around.platform);
+  const endpoint = expandEndpoint(entry.endpoint, expansion, refuse, dirname(configPath), around);
+  const { endpoint: _written, enabled: _enabled, autoApprove = [], ...settings } = entry;
+  const spec: ServerSpec = {
+    ...known,
+    ...settings,
+    name,
+    configPath,
+    endpoint,
+    autoApprove,
+    fingerprint: fingerprintOf(endpoint, entry.protocol),
+    secrets: secretsOf({ endpoint, used: expansion.used, plain: [around.cwd, around.home] }),
+  };
+  return { spec: Object.freeze(spec), used: expansion.used };
+}
+
+/** Equal for endpoints that one connection can serve. */
+export function fingerprintOf(endpoint: StdioEndpoint | HttpEndpoint, protocol: string): string {
+  const { kind } = endpoint;
+  const rest =
+    kind === "stdio"
+      ? [endpoint.command, endpoint.args, sorted(endpoint.env), endpoint.inheritEnv, endpoint.cwd]
+      : [endpoint.transport, endpoint.url, sorted(endpoint.headers), endpoint.oauth ?? null];
+  return JSON.stringify([kind, protocol, ...rest]);
+}
+
+function expandEndpoint(
+  endpoint: CheckedEndpoint,
+  expansion: Expansion,
+  refuse: Refuse,
+  folder: string,
+  around: Surroundings,
+): StdioEndpoint | HttpEndpoint {
+  if (endpoint.kind === "http") return expandRemote(endpoint, expansion, refuse);
+  return expandProgram(endpoint, expansion, refuse, folder, around);
+}
+
+function expandProgram(
+  endpoint: CheckedProgram,
+  expansion: Expansion,
+  refuse: Refuse,
+  folder: string,
+  { cwd, home }: Surroundings,
+): StdioEndpoint {
+  const text = (written: string, field: string): string => {
+    const expanded = expansion.text(written, field);
+    if (expanded.includes("\0")) throw refuse(field, "holds NUL");
+    return expanded;
+  };
+  const filled = (written: string, field: string): string => {
+    const expanded = text(fromHome(written, literal(home)), field);
+    if (expanded.trim() === "") throw refuse(field, "is empty once its variables are expanded");
+    return expanded;
+  };
+  const chosen = endpoint.cwd === undefined ? cwd : filled(endpoint.cwd, "cwd");
+  return {
+    kind: "stdio",
+    command: filled(endpoint.command, "command"),
+    args: endpoint.args.map((argument, at) => text(argument, `args[${at}]`)),
+    env: Object.fromEntries(endpoint.env.map(([name, value]) => [name, text(value, `env.${name}`)])),
+    inheritEnv: endpoint.inheritEnv,
+    cwd: isAbsolute(chosen) ? chosen : resolve(folder, chosen),
+  };
+}
+
+/** `~` and `~/x`, which no shell expands here. */
+export function fromHome(path: string, home: string): string {
+  return path === "~" ? home : /^~[/\\]/.test(path) ? join(home, path.slice(2)) : path;
+}
+
+function expandRemote({ transport, url, headers, oauth }: CheckedRemote, expansion: Expansion, refuse: Refuse): HttpEndpoint {
+  const read = readUrl(expansion.text(url, "url"));
+  if ("reason" in read) throw refuse("url", read.reason);
+  const expanded: [string, string][] = [];
+  for (const [name, written] of headers) {
+    const value = expansion.text(written, `headers.${name}`);
+    const flaw = headerFlaw(name, value, expanded.map(([other]) => other));
+    if (flaw !== undefined) throw refuse(`headers.${name}`, flaw);
+    expanded.push([name, value]);
+  }
+  return {
+    kind: "http",
+    transport,
+    url: read.url.href,
+    headers: Object.fromEntries(expanded),
+    ...(oauth === undefined ? {} : { oauth: oauth === false ? false : expandTexts(oauth, "oauth", expansion) }),
+  };
+}
+
+function expandTexts(settings: OAuthSettings, field: string, expansion: Expansion): OAuthSettings {
+  const expand = (value: unknown, path: string): unknown => {
+    if (typeof value === "string") return expansion.text(value, path);
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, expand(item, `${path}.${key}`)]));
+  };
+  return expand(settings, field) as OAuthSettings;
+}
+
+function sorted(record: Readonly<Record<string, string>>): readonly (readonly [string, string])[] {
+  return Object.entries(record).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+}

@@ -1,0 +1,111 @@
+import { resolve } from "node:path";
+import type { Limits } from "../limits.ts";
+import type { ConfigProblem } from "./candidate.ts";
+import type { ConfigEntry, Environment } from "./entry.ts";
+import { type FileSystem, Files, type Tracked } from "./files.ts";
+import { defaultLayers, gather, type Layer } from "./layers.ts";
+import { merge } from "./merge.ts";
+import { type Place, placeOf } from "./place.ts";
+import { loadShapeCheck } from "./shape.ts";
+
+export type { ConfigProblem } from "./candidate.ts";
+export type { ConfigEntry } from "./entry.ts";
+
+/** The configured servers, as the files said at the time of `load`. */
+export interface ConfigView {
+  /** By name; entries that cannot be used are in it with their `error`. */
+  readonly servers: ReadonlyMap<string, ConfigEntry>;
+  /** What is wrong with files as a whole; none of it hides a server that can be used. */
+  readonly problems: readonly ConfigProblem[];
+  /** The files that were read: absolute, without links. */
+  readonly files: readonly string[];
+}
+
+export interface ConfigStoreOptions {
+  readonly limits: Limits;
+  /** Read anew at each use; by default `process.env`. */
+  readonly env?: NodeJS.ProcessEnv;
+  /** Instead of what the environment says. */
+  readonly home?: string;
+  readonly platform?: NodeJS.Platform;
+  /** Instead of the disk. */
+  readonly fileSystem?: FileSystem;
+}
+
+export interface ConfigTarget {
+  /** One file that counts alone; relative to `cwd`. Without it, the user's and the project's files count. */
+  readonly configPath?: string | undefined;
+  /** The host's working directory, absolute. */
+  readonly cwd: string;
+}
+
+interface Loaded {
+  /** Nothing while it is being read anew. */
+  readonly view: ConfigView | undefined;
+  readonly tracked: Tracked;
+  readonly made: ReadonlyMap<string, ConfigEntry>;
+}
+
+const REMEMBERED_VIEWS = 64;
+
+/** The config files of one plugin. Costs one `stat` for each file as long as nothing changes. */
+export class ConfigStore {
+  readonly #options: ConfigStoreOptions;
+  readonly #files: Files;
+  readonly #loaded = new Map<string, Loaded>();
+
+  constructor(options: ConfigStoreOptions) {
+    this.#options = options;
+    this.#files = new Files(options.fileSystem, options.platform);
+  }
+
+  /**
+   * The servers as the files say now; the same object as long as nothing has changed.
+   * @throws AdapterError `config.missing`, `config.unreadable`, `config.syntax`, `config.shape` about an explicit
+   * `configPath`; without one, such files are told in `problems`.
+   */
+  async load({ configPath, cwd }: ConfigTarget): Promise<ConfigView> {
+    const place = this.#place(cwd);
+    const layers: readonly Layer[] =
+      configPath === undefined ? defaultLayers(place) : [{ path: resolve(cwd, configPath), origin: "explicit" }];
+    const key = JSON.stringify([layers[0]?.path, place]);
+    const known = this.#loaded.get(key);
+    if (known?.view !== undefined && this.#holds(known.tracked)) return known.view;
+    // A second load, or one after a failure, must not take the old view for a fresh one: its files may be read already.
+    if (known !== undefined) this.#loaded.set(key, { ...known, view: undefined });
+    return this.#read(layers, place, key);
+  }
+
+  #holds(tracked: Tracked): boolean {
+    for (const [path, version] of tracked) if (this.#files.version(path) !== version) return false;
+    return true;
+  }
+
+  async #read(layers: readonly Layer[], place: Place, key: string): Promise<ConfigView> {
+    const { limits } = this.#options;
+    const shape = await loadShapeCheck();
+    const { candidates, problems, files, tracked, trust, maxResultBytes } = await gather(layers, place, this.#files, limits);
+    const environment = (): Environment => this.#environment(place);
+    // Nothing below waits, so that of two loads at once the second finds the entries of the first.
+    const known = this.#loaded.get(key)?.made ?? new Map();
+    const merged = merge(candidates, { limits, shape, environment, trust, maxResultBytes, known });
+    const view: ConfigView = { servers: merged.servers, problems: [...problems, ...merged.problems], files };
+    this.#loaded.delete(key);
+    this.#loaded.set(key, { view, tracked, made: merged.made });
+    for (const oldest of this.#loaded.keys()) {
+      if (this.#loaded.size <= REMEMBERED_VIEWS) break;
+      this.#loaded.delete(oldest);
+    }
+    return view;
+  }
+
+  #place(cwd: string): Place {
+    const { env = process.env, home, platform = process.platform } = this.#options;
+    return placeOf({ cwd, env, platform, home });
+  }
+
+  #environment({ home }: Place): Environment {
+    const { env = process.env, platform = process.platform } = this.#options;
+    return { env, platform, home };
+  }
+}

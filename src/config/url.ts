@@ -1,0 +1,30 @@
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+/** A header value may hold blanks, tabs and Latin-1 characters (RFC 9110, section 5.5). */
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+/** Headers that frame the message, which only the transport can know. */
+const FRAMING = new Set(["content-length", "transfer-encoding", "connection", "upgrade", "trailer", "te"]);
+
+/** The address in its normal form, or why it cannot be used, as the rest of a sentence that shows nothing of it. */
+export function readUrl(text: string): { readonly url: URL } | { readonly reason: string } {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    return { reason: "is not a valid address" }; // The parser's own message quotes it.
+  }
+  if (url.protocol !== "http:" && url.protocol !== "https:") return { reason: "must begin with http:// or https://" };
+  if (url.username !== "" || url.password !== "") {
+    return { reason: "must not hold a user name or password; use headers" };
+  }
+  url.hash = "";
+  return { url };
+}
+
+/** Why a header cannot be sent, as the rest of a sentence that never shows its value; nothing if it can. */
+export function headerFlaw(name: string, value: string, others: Iterable<string> = []): string | undefined {
+  if (!HEADER_NAME.test(name)) return "has a name that no HTTP header may have";
+  if (FRAMING.has(name.toLowerCase())) return "is set by the transport itself";
+  if (!HEADER_VALUE.test(value)) return "has a value with a line break, NUL or another character that no HTTP header may have";
+  for (const other of others) if (other.toLowerCase() === name.toLowerCase()) return "is there twice";
+  return undefined;
+}

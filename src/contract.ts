@@ -1,0 +1,115 @@
+/** What a host sees: the plugin ABI in TypeScript terms. Nothing here has behaviour of its own. */
+
+/** The key under which the host injects its context into the parameters of a tool. */
+export const HOST_CONTEXT_KEY = "__rpi";
+
+/** The only `abiVersion` this plugin registers with. */
+export const ABI_VERSION = 1;
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+export type ToolName = "mcp_list" | "mcp_call" | "mcp_request";
+
+/** The codes a failed step can carry; each has a row in docs/errors.md. */
+export type ErrorCode =
+  | "invalid_params"
+  | "config_error"
+  | "server_not_found"
+  | "server_disabled"
+  | "spawn_failed"
+  | "connect_failed"
+  | "auth_required"
+  | "unsupported_protocol"
+  | "capability_missing"
+  | "tool_not_found"
+  | "tool_error"
+  | "rpc_error"
+  | "protocol_error"
+  | "http_error"
+  | "session_expired"
+  | "limit_exceeded"
+  | "timeout"
+  | "cancelled"
+  | "closed"
+  | "denied"
+  | "destroyed"
+  | "internal";
+
+export type ContentBlock =
+  | { type: "text"; text: string }
+  | { type: "image"; data: string; mimeType: string };
+
+export interface AgentToolResult {
+  content: ContentBlock[];
+  details?: Record<string, unknown>;
+}
+
+export type StepResult =
+  | { tag: "pending" }
+  | { tag: "done"; result: AgentToolResult }
+  | { tag: "err"; code: ErrorCode; message: string; details?: Record<string, unknown> };
+
+/** One running tool call, as the host holds it. */
+export interface StepHandle {
+  /** Never blocks. Calls `onPartial` synchronously, oldest first, and never together with or after a terminal result. */
+  poll(onPartial?: (partial: AgentToolResult) => void): StepResult;
+  /** Idempotent. A terminal result follows within one turn of the event loop. */
+  cancel(): void;
+  /** Idempotent. Cancels what still runs and drops references; `poll` then gives `err` with code `destroyed`. */
+  destroy(): void;
+  /** Resolves, and never rejects, once `poll` would give a terminal result. */
+  readonly settled: Promise<void>;
+}
+
+export interface HostTool {
+  readonly name: ToolName;
+  readonly description: string;
+  readonly parameters: JsonSchema;
+  /** Returns at once and never throws. */
+  execute(toolCallId: string, params: unknown): StepHandle;
+}
+
+export interface ServerContext {
+  server: string;
+  sessionId?: string;
+  cwd?: string;
+  signal: AbortSignal;
+}
+
+export interface ApprovalRequest {
+  server: string;
+  action: "start" | "call";
+  command?: string;
+  args?: readonly string[];
+  /** The config file that named the server. */
+  configPath?: string;
+  url?: string;
+  tool?: string;
+  arguments?: unknown;
+  annotations?: unknown;
+}
+
+export interface ElicitResult {
+  action: "accept" | "decline" | "cancel";
+  content?: Record<string, unknown>;
+}
+
+/** What a host can do for servers. A capability is declared to a server only if the host offers the service behind it. */
+export interface HostServices {
+  listRoots?(context: ServerContext): Promise<Array<{ uri: string; name?: string }>>;
+  elicit?(params: Record<string, unknown>, context: ServerContext): Promise<ElicitResult>;
+  createMessage?(params: Record<string, unknown>, context: ServerContext): Promise<Record<string, unknown>>;
+  approve?(request: ApprovalRequest, context: ServerContext): Promise<boolean>;
+  openUrl?(url: string, context: ServerContext): Promise<void>;
+  log?(entry: { level: string; server: string; message: string }): void;
+}
+
+export type Trust = "ask" | "always";
+
+export interface PluginApi {
+  readonly abiVersion: number;
+  registerTool?(tool: HostTool): void;
+  registerEventHandler?(event: "SessionShutdown", handler: () => void | Promise<void>): void;
+  readonly services?: HostServices;
+  readonly trust?: Trust;
+}

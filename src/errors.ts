@@ -1,0 +1,56 @@
+import type { ErrorCode } from "./contract.ts";
+import { type Facts, SENTENCES, type Situation } from "./messages.ts";
+
+const BRAND = Symbol.for("rpi-mcp-adapter.error");
+
+/**
+ * Every failure a host can see. Recognised by its brand, not by class, since a host may hold two copies of this package.
+ * `situation` names the case exactly, `code` is the contract's code, and `details` are the facts the sentence was made from.
+ */
+export class AdapterError<S extends Situation = Situation> extends Error {
+  readonly situation: S;
+  readonly code: ErrorCode;
+  readonly details: Record<string, unknown>;
+  readonly [BRAND] = true;
+
+  constructor(situation: S, facts: Facts[S], options?: ErrorOptions) {
+    const row = SENTENCES[situation];
+    super(row.say(facts), options);
+    this.name = "AdapterError";
+    this.situation = situation;
+    this.code = row.code;
+    this.details = { ...facts };
+  }
+}
+
+export function isAdapterError(value: unknown): value is AdapterError {
+  return typeof value === "object" && value !== null && (value as { [BRAND]?: unknown })[BRAND] === true;
+}
+
+/** Whether the value is our error about exactly this situation. */
+export function isSituation<S extends Situation>(value: unknown, situation: S): value is AdapterError<S> {
+  return isAdapterError(value) && value.situation === situation;
+}
+
+export interface Failure {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly details: Record<string, unknown>;
+}
+
+/** Whatever was thrown, as a host may see it: never a stack trace. */
+export function toFailure(thrown: unknown): Failure {
+  if (isAdapterError(thrown)) return { code: thrown.code, message: thrown.message, details: thrown.details };
+  const reason = thrown instanceof Error ? thrown.message : String(thrown);
+  return toFailure(new AdapterError("internal", { reason }));
+}
+
+/** The reason in a thrown value, for a sentence. */
+export function reasonOf(thrown: unknown): string {
+  if (typeof thrown === "string") return thrown;
+  if (!(thrown instanceof Error)) return String(thrown);
+  const code = (thrown as NodeJS.ErrnoException).code;
+  // An AggregateError of node:net (all addresses refused) has an empty message.
+  if (thrown instanceof AggregateError && thrown.message === "" && thrown.errors.length > 0) return reasonOf(thrown.errors[0]);
+  return thrown.message || code || thrown.name;
+}

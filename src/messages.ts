@@ -1,0 +1,351 @@
+import type { ErrorCode } from "./contract.ts";
+
+/** Facts of a stdio server's end, as they were when it was noticed. */
+export interface ExitFacts {
+  readonly exitCode?: number | null;
+  readonly signal?: string | null;
+  /** The newest bytes of its stderr. */
+  readonly stderr?: string;
+  /** Lines on stdout that were no messages: the first few, cut. */
+  readonly skippedLines?: readonly string[];
+}
+
+/** What is known about each situation. The facts become the error's `details`; nothing else does. */
+export interface Facts {
+  internal: { reason: string };
+  destroyed: Record<never, never>;
+  cancelled: { server?: string };
+  shutdown: Record<never, never>;
+
+  "params.invalid": { tool: string; path: string; reason: string; hint?: string };
+
+  "host.tool": { tool: string; tools: readonly string[] };
+
+  "config.missing": { configPath: string };
+  "config.unreadable": { configPath: string; reason: string };
+  "config.syntax": { configPath: string; reason: string; line: number; column: number; format?: "TOML" };
+  "config.shape": { configPath: string; reason: string };
+  "config.entry": { server: string; configPath: string; field: string; reason: string };
+  "config.variable": { server: string; configPath: string; field: string; variable: string };
+  "config.url": { reason: string };
+  "config.header": { name: string; reason: string };
+  "config.writable": { configPath: string; trusted: boolean };
+  "server.unknown": { server: string; configured: readonly string[]; problems?: readonly string[] };
+  "server.disabled": { server: string; configPath?: string };
+
+  "denied.start": { server: string; configPath?: string; reason: "refused" | "untrusted" };
+  "denied.call": { server: string; tool: string };
+
+  "spawn.failed": { server: string; command: string; reason: string };
+  "spawn.cwd": { server: string; cwd: string };
+  "connect.exited": { server: string } & ExitFacts;
+  "connect.failed": { server: string; url?: string; reason: string } & ExitFacts;
+  "connect.legacy": { server: string; url: string };
+  "connect.refused": { server: string; reason: string; rpcError?: unknown };
+  "version.unsupported": { server: string; offered: string; answered: string | null; supported: readonly string[] };
+  "capability.missing": { server: string; capability: string; method: string; advertised: readonly string[] };
+  "method.missing": { server: string; method: string; protocolVersion: string };
+  "method.refused": { method: string; reason: string };
+
+  "tool.unknown": { server: string; tool: string; near: readonly string[]; count: number };
+  "tool.hidden": { server: string; tool: string };
+  "tool.failed": { server: string; tool: string; text: string; mcpResult: unknown };
+  "tool.badHeader": { server: string; tool: string; reason: string };
+
+  "rpc.error": { server: string; method: string; rpcError: { code: number; message: string; data?: unknown } };
+
+  closed: { server: string; method?: string; reason: string; outcomeUnknown: boolean } & ExitFacts;
+  "closed.stopped": { server: string; outcomeUnknown: boolean };
+  "stdin.blocked": { server: string; method: string };
+
+  "protocol.noAnswer": { server: string; method: string; reason: string; outcomeUnknown: boolean; body?: string };
+  "protocol.unreadable": { server: string; method: string; reason: string; contentType?: string; body?: string; outcomeUnknown: boolean };
+  "protocol.result": { server: string; method: string; reason: string };
+  "protocol.cursor": { server: string; method: string; cursor: string };
+
+  "limit.message": { server: string; limitBytes: number; outcomeUnknown: boolean };
+  "limit.outgoing": { server: string; method: string; bytes: number; limitBytes: number };
+  "limit.stream": { server: string; limitBytes: number; outcomeUnknown: boolean };
+  "limit.pages": { server: string; method: string; limit: number };
+  "limit.items": { server: string; method: string; limit: number };
+  "limit.connections": { limit: number; open: readonly string[] };
+  "limit.rounds": { server: string; method: string; limit: number };
+
+  timeout: { server: string; method: string; phase: "connect" | "discovery" | "call"; seconds: number; outcomeUnknown: boolean } & ExitFacts;
+
+  "header.entry": { server: string; header: string; reason: string };
+  "header.message": { server: string; header: string; reason: string };
+  "http.status": { server: string; method: string; status: number; statusText?: string; body?: string; retryAfter?: string; outcomeUnknown?: boolean };
+  "http.redirect": { server: string; method: string; status: number; location: string };
+  "session.expired": { server: string; method: string; status: number };
+  "auth.required": { server: string; status: number; wwwAuthenticate: string; hint?: string };
+  "auth.failed": {
+    server: string;
+    status?: number;
+    wwwAuthenticate?: string;
+    reason: string;
+    hint?: string;
+    /** The OAuth error code of the authorization server, if it gave one. */
+    oauthError?: string;
+  };
+  "auth.store": { path: string; reason: string };
+}
+
+export type Situation = keyof Facts;
+
+interface Row<F> {
+  readonly code: ErrorCode;
+  readonly say: (facts: F) => string;
+}
+
+/** The only words a user reads about a failure: what failed, where, and what to do next. */
+export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
+  internal: { code: "internal", say: ({ reason }) => `The adapter met an unexpected condition: ${reason}. Please report it.` },
+  destroyed: { code: "destroyed", say: () => "This step was destroyed by the host; its result is gone." },
+  cancelled: { code: "cancelled", say: ({ server }) => `Cancelled${server ? ` (server ${quote(server)})` : ""}. Nothing is sent again.` },
+  shutdown: { code: "closed", say: () => "The session is shutting down; no server is contacted any more." },
+
+  "params.invalid": {
+    code: "invalid_params",
+    say: ({ tool, path, reason, hint }) => `${tool}: ${path === "" ? "parameters" : path} ${reason}.${hint ? ` ${hint}` : ""}`,
+  },
+
+  "host.tool": {
+    code: "invalid_params",
+    say: ({ tool, tools }) => `No tool ${quote(tool)} is registered. ${tools.length ? `Registered: ${tools.join(", ")}.` : "Load the plugin first."}`,
+  },
+
+  "config.missing": {
+    code: "config_error",
+    say: ({ configPath }) => `There is no config file ${configPath}. Create it with {"mcpServers": {…}}, or name another with configPath.`,
+  },
+  "config.unreadable": { code: "config_error", say: ({ configPath, reason }) => `Cannot read the config file ${configPath}: ${reason}.` },
+  "config.syntax": {
+    code: "config_error",
+    say: ({ configPath, reason, line, column, format }) => `${configPath}:${line}:${column} is not valid ${format ?? "JSON"}: ${reason}.`,
+  },
+  "config.shape": { code: "config_error", say: ({ configPath, reason }) => `${configPath}: ${reason}.` },
+  "config.entry": {
+    code: "config_error",
+    say: ({ server, configPath, field, reason }) =>
+      `Server ${quote(server)} in ${configPath}: ${field === "" ? "the entry" : field} ${reason}.`,
+  },
+  "config.variable": {
+    code: "config_error",
+    say: ({ server, configPath, field, variable }) =>
+      `Server ${quote(server)} in ${configPath}: ${field} uses \${${variable}}, which is not set. Set it in the environment or write \${${variable}:-default}.`,
+  },
+  "config.url": { code: "invalid_params", say: ({ reason }) => `url ${reason}.` },
+  "config.header": { code: "invalid_params", say: ({ name, reason }) => `Header ${quote(name)} ${reason}.` },
+  "config.writable": {
+    code: "config_error",
+    say: ({ configPath, trusted }) =>
+      `Every user of this machine can change ${configPath}${trusted ? "" : ", so its servers are not trusted as yours and need an approval"}. Run: chmod o-w ${quote(configPath)}`,
+  },
+  "server.unknown": {
+    code: "server_not_found",
+    say: ({ server, configured, problems }) =>
+      `No server ${quote(server)} is configured. ${configured.length ? `Configured: ${configured.map(quote).join(", ")}.` : "No server is configured."}${problems?.length ? ` Problems: ${problems.join(" ")}` : ""}`,
+  },
+  "server.disabled": {
+    code: "server_disabled",
+    say: ({ server, configPath }) => `Server ${quote(server)} is disabled. Set "enabled": true${configPath ? ` in ${configPath}` : ""} to use it.`,
+  },
+
+  "denied.start": {
+    code: "denied",
+    say: ({ server, configPath, reason }) =>
+      reason === "refused"
+        ? `Starting server ${quote(server)} was not approved. Nothing was started.`
+        : `Server ${quote(server)} comes from a project's own file${configPath ? ` (${configPath})` : ""} and nobody approved it, so it was not started. Pass that file as configPath, or set trust to "always" if you trust this project.`,
+  },
+  "denied.call": {
+    code: "denied",
+    say: ({ server, tool }) => `The call of ${quote(tool)} on server ${quote(server)} was not approved. Nothing was sent.`,
+  },
+
+  "spawn.failed": {
+    code: "spawn_failed",
+    say: ({ server, command, reason }) => `Server ${quote(server)} could not be started: ${command}: ${reason}. Check "command" in its entry, and PATH.`,
+  },
+  "spawn.cwd": {
+    code: "spawn_failed",
+    say: ({ server, cwd }) => `Server ${quote(server)} could not be started: its working directory ${cwd} does not exist.`,
+  },
+  "connect.exited": {
+    code: "connect_failed",
+    say: (facts) => `Server ${quote(facts.server)} ended before it was ready (${exit(facts)}).${tail(facts)}`,
+  },
+  "connect.failed": {
+    code: "connect_failed",
+    say: (facts) => `Cannot connect to server ${quote(facts.server)}${facts.url ? ` at ${facts.url}` : ""}: ${facts.reason}.${tail(facts)}`,
+  },
+  "connect.legacy": {
+    code: "connect_failed",
+    say: ({ server, url }) =>
+      `Server ${quote(server)} at ${url} speaks only the HTTP+SSE transport of 2024-11-05. Set "type": "sse" in its entry.`,
+  },
+  "connect.refused": {
+    code: "connect_failed",
+    say: ({ server, reason }) => `Server ${quote(server)} refused the handshake: ${reason}.`,
+  },
+  "version.unsupported": {
+    code: "unsupported_protocol",
+    say: ({ server, offered, answered, supported }) =>
+      `Server ${quote(server)} ${answered === null ? "answered without a protocol version" : `speaks protocol ${quote(answered)}`}; offered was ${offered}. Supported: ${supported.join(", ")}.`,
+  },
+  "capability.missing": {
+    code: "capability_missing",
+    say: ({ server, capability, method, advertised }) =>
+      `Server ${quote(server)} does not offer ${capability} (${method}). It offers: ${advertised.length ? advertised.join(", ") : "nothing"}.`,
+  },
+  "method.missing": {
+    code: "capability_missing",
+    say: ({ server, method, protocolVersion }) => `Protocol ${protocolVersion}, which server ${quote(server)} speaks, has no method ${quote(method)}.`,
+  },
+  "method.refused": { code: "invalid_params", say: ({ method, reason }) => `${quote(method)} cannot be sent through mcp_request: ${reason}.` },
+
+  "tool.unknown": {
+    code: "tool_not_found",
+    say: ({ server, tool, near, count }) =>
+      `Server ${quote(server)} has no tool ${quote(tool)} (it has ${count}).${near.length ? ` Near: ${near.map(quote).join(", ")}.` : ""} Use mcp_list to see them.`,
+  },
+  "tool.hidden": { code: "tool_not_found", say: ({ server, tool }) => `Tool ${quote(tool)} of server ${quote(server)} is hidden by its entry's includeTools or excludeTools.` },
+  "tool.failed": { code: "tool_error", say: ({ text }) => (text === "" ? "The tool reported an error without any text." : text) },
+  "tool.badHeader": { code: "tool_not_found", say: ({ server, tool, reason }) => `Tool ${quote(tool)} of server ${quote(server)} cannot be called: ${reason}.` },
+
+  "rpc.error": {
+    code: "rpc_error",
+    say: ({ server, method, rpcError }) => `Server ${quote(server)} answered ${method} with error ${rpcError.code}: ${rpcError.message}`,
+  },
+
+  closed: {
+    code: "closed",
+    say: (facts) =>
+      `Server ${quote(facts.server)} went away${facts.method ? ` during ${facts.method}` : ""}: ${facts.reason}${hasExit(facts) ? ` (${exit(facts)})` : ""}.${unknown(facts.outcomeUnknown)}${tail(facts)}`,
+  },
+  "closed.stopped": {
+    code: "closed",
+    say: ({ server, outcomeUnknown }) => `The connection to server ${quote(server)} was closed.${unknown(outcomeUnknown)} The next call connects anew.`,
+  },
+  "stdin.blocked": {
+    code: "closed",
+    say: ({ server, method }) => `Server ${quote(server)} stopped reading while ${method} was being written; the connection was dropped. Outcome unknown; the call was not repeated.`,
+  },
+
+  "protocol.noAnswer": {
+    code: "protocol_error",
+    say: ({ server, method, reason, outcomeUnknown, body }) =>
+      `Server ${quote(server)} gave no answer to ${method}: ${reason}.${unknown(outcomeUnknown)}${body ? ` It sent: ${body}` : ""}`,
+  },
+  "protocol.unreadable": {
+    code: "protocol_error",
+    say: ({ server, method, reason, contentType, body, outcomeUnknown }) =>
+      `Server ${quote(server)} answered ${method} with something that is not MCP: ${reason}${contentType === undefined ? "" : ` (content type ${quote(contentType)})`}.${unknown(outcomeUnknown)}${body ? ` It begins: ${body}` : ""}`,
+  },
+  "protocol.result": {
+    code: "protocol_error",
+    say: ({ server, method, reason }) => `Server ${quote(server)} answered ${method} with an unusable result: ${reason}.`,
+  },
+  "protocol.cursor": {
+    code: "protocol_error",
+    say: ({ server, method, cursor }) => `Server ${quote(server)} repeats the cursor ${quote(cursor)} in ${method}: its list is a loop.`,
+  },
+
+  "limit.message": {
+    code: "limit_exceeded",
+    say: ({ server, limitBytes, outcomeUnknown }) =>
+      `Server ${quote(server)} sent a message beyond the limit of ${mebibytes(limitBytes)}.${unknown(outcomeUnknown)} Ask for less at a time.`,
+  },
+  "limit.outgoing": {
+    code: "limit_exceeded",
+    say: ({ server, method, bytes, limitBytes }) =>
+      `The ${method} for server ${quote(server)} has ${bytes} bytes; the limit is ${mebibytes(limitBytes)}. Nothing was sent.`,
+  },
+  "limit.stream": {
+    code: "limit_exceeded",
+    say: ({ server, limitBytes, outcomeUnknown }) =>
+      `Server ${quote(server)} sent more than ${mebibytes(limitBytes)} on one stream.${unknown(outcomeUnknown)}`,
+  },
+  "limit.pages": { code: "limit_exceeded", say: ({ server, method, limit }) => `Server ${quote(server)} has more than ${limit} pages in ${method}; the walk was stopped.` },
+  "limit.items": { code: "limit_exceeded", say: ({ server, method, limit }) => `Server ${quote(server)} lists more than ${limit} items in ${method}; the walk was stopped.` },
+  "limit.connections": {
+    code: "limit_exceeded",
+    say: ({ limit, open }) =>
+      `All ${limit} connections are in use. Free one with mcp_list {"action":"close","server":…}. Open: ${open.map(quote).join(", ")}.`,
+  },
+  "limit.rounds": {
+    code: "limit_exceeded",
+    say: ({ server, method, limit }) => `Server ${quote(server)} asked for input ${limit} times during ${method} without finishing; given up.`,
+  },
+
+  timeout: {
+    code: "timeout",
+    say: (facts) =>
+      `Server ${quote(facts.server)} did not finish ${facts.method} within ${facts.seconds} s (${facts.phase}).${unknown(facts.outcomeUnknown)}${tail(facts)}`,
+  },
+
+  "header.entry": {
+    code: "config_error",
+    say: ({ server, header, reason }) => `Server ${quote(server)}: the header ${quote(header)} of its entry ${reason}. Nothing was sent.`,
+  },
+  "header.message": {
+    code: "invalid_params",
+    say: ({ server, header, reason }) => `A message for server ${quote(server)} needs the header ${quote(header)}, which ${reason}. Nothing was sent.`,
+  },
+  "http.status": {
+    code: "http_error",
+    say: ({ server, method, status, statusText, body, retryAfter, outcomeUnknown }) =>
+      `Server ${quote(server)} answered ${method} with HTTP ${status}${statusText ? ` ${statusText}` : ""}.${unknown(outcomeUnknown ?? false)}${retryAfter ? ` Retry-After: ${retryAfter}.` : ""}${body ? ` It says: ${body}` : ""}`,
+  },
+  "http.redirect": {
+    code: "http_error",
+    say: ({ server, status, location }) =>
+      `Server ${quote(server)} answered with a redirect (HTTP ${status}) to ${location}. Redirects are not followed: configure that URL if you trust it.`,
+  },
+  "session.expired": {
+    code: "session_expired",
+    say: ({ server, method, status }) =>
+      `The session with server ${quote(server)} has expired (HTTP ${status} to ${method}). Nothing is sent again; the next call starts a new session.`,
+  },
+  "auth.required": {
+    code: "auth_required",
+    say: ({ server, status, wwwAuthenticate, hint }) =>
+      `Server ${quote(server)} requires authorization (HTTP ${status}${wwwAuthenticate ? `; it asks for: ${wwwAuthenticate}` : ""}).${hint ? ` ${hint}` : ""}`,
+  },
+  "auth.failed": {
+    code: "auth_required",
+    say: ({ server, reason, hint }) => `Sign-in to server ${quote(server)} failed: ${reason}.${hint ? ` ${hint}` : ""}`,
+  },
+  "auth.store": {
+    code: "auth_required",
+    say: ({ path, reason }) => `The sign-in store ${path} cannot be used: ${reason}. Repair or remove it, then sign in again.`,
+  },
+};
+
+/** A name in double quotes with control characters escaped, so that a terminal never interprets it. */
+export function quote(name: string): string {
+  return JSON.stringify(name.length > 200 ? `${name.slice(0, 200)}…` : name);
+}
+
+function unknown(outcomeUnknown: boolean): string {
+  return outcomeUnknown ? " Outcome unknown: it may have run; it was not repeated." : "";
+}
+
+function hasExit(facts: ExitFacts): boolean {
+  return facts.exitCode !== undefined || facts.signal !== undefined;
+}
+
+function exit({ exitCode, signal }: ExitFacts): string {
+  if (signal) return `signal ${signal}`;
+  return exitCode === undefined || exitCode === null ? "its output ended" : `exit code ${exitCode}`;
+}
+
+function tail({ stderr, skippedLines }: ExitFacts): string {
+  const lines = skippedLines?.length ? ` On its stdout, not messages: ${skippedLines.map(quote).join(", ")}.` : "";
+  return `${lines}${stderr ? ` Its stderr ends:\n${stderr}` : ""}`;
+}
+
+function mebibytes(bytes: number): string {
+  return bytes % 1_048_576 === 0 ? `${bytes / 1_048_576} MiB` : `${bytes} bytes`;
+}

@@ -1,0 +1,45 @@
+import type { AgentToolResult, ErrorCode, StepHandle } from "../contract.ts";
+
+/** How often partial results are fetched while a step runs; nobody is woken where nobody wants them. */
+const PARTIAL_MS = 40;
+
+export interface DriveOptions {
+  /** Cancels the step. */
+  readonly signal?: AbortSignal | undefined;
+  readonly onPartial?: ((partial: AgentToolResult) => void) | undefined;
+}
+
+/** A failed step as an exception, with the contract's code. */
+export class StepError extends Error {
+  readonly code: ErrorCode;
+  readonly details: Record<string, unknown>;
+
+  constructor(code: ErrorCode, message: string, details: Record<string, unknown> = {}) {
+    super(message);
+    this.name = "StepError";
+    this.code = code;
+    this.details = details;
+  }
+}
+
+/**
+ * Drives a handle to its end, and destroys it. For hosts that want a promise.
+ * @throws StepError
+ */
+export async function drive(handle: StepHandle, { signal, onPartial }: DriveOptions = {}): Promise<AgentToolResult> {
+  const cancel = (): void => handle.cancel();
+  const poller = onPartial === undefined ? undefined : setInterval(() => handle.poll(onPartial), PARTIAL_MS);
+  if (signal?.aborted) cancel();
+  else signal?.addEventListener("abort", cancel, { once: true });
+  try {
+    await handle.settled;
+    const end = handle.poll(onPartial);
+    if (end.tag === "done") return end.result;
+    if (end.tag === "err") throw new StepError(end.code, end.message, end.details);
+    throw new StepError("internal", "The step settled without a result.");
+  } finally {
+    clearInterval(poller);
+    signal?.removeEventListener("abort", cancel);
+    handle.destroy();
+  }
+}

@@ -1,0 +1,86 @@
+import type { JsonRpcMessage, JsonRpcRequest, RequestId } from "./jsonrpc.ts";
+
+/** What the connection must do for a dialect; read once by `Transport.adopt`. */
+export interface Wire {
+  /** The revision to name in `MCP-Protocol-Version` on every request from now on; absent where the revision has no such header. */
+  readonly versionHeader?: string;
+  /** Keep and send `Mcp-Session-Id`, and end it with DELETE. */
+  readonly sessions: boolean;
+  /** A broken response stream may be resumed by GET with `Last-Event-ID`. */
+  readonly resumable: boolean;
+}
+
+/** What a result means: the end, or a question that must be answered by a new request. */
+export type Outcome =
+  | { readonly kind: "complete"; readonly result: unknown }
+  | { readonly kind: "input_required"; readonly requests: Readonly<Record<string, unknown>>; readonly state?: string }
+  | { readonly kind: "invalid"; readonly reason: string };
+
+export interface ServerIdentity {
+  /** As the server sent it; absent if it did not. */
+  readonly info?: Readonly<Record<string, unknown>>;
+  readonly capabilities: Readonly<Record<string, unknown>>;
+  readonly instructions?: string;
+}
+
+/** One way of speaking MCP. Chosen once, when a connection opens. Pure: it holds no connection and waits for nothing. */
+export interface Dialect {
+  readonly version: string;
+  readonly server: ServerIdentity;
+  readonly wire: Wire;
+  /** The method by which a server proves alive. */
+  readonly aliveMethod: string;
+  encode(id: RequestId, method: string, params: Readonly<Record<string, unknown>>, options?: EncodeOptions): JsonRpcRequest;
+  /** HTTP headers that mirror the message; `inputSchema` is that of the called tool. */
+  headers(message: JsonRpcMessage, inputSchema?: unknown): Readonly<Record<string, string>>;
+  decode(method: string, result: unknown): Outcome;
+  /** The notice that gives up on a request, or nothing where closing its own stream says so. */
+  cancelNotice(id: RequestId, reason: string, ownStream: boolean): JsonRpcMessage | undefined;
+  /** Whether this revision knows the method as a client's request. */
+  knows(method: string): boolean;
+  /** Whether the server may send us this as a request. */
+  serverMayAsk(method: string): boolean;
+  /** Why a tool with this schema cannot be called over HTTP; `undefined` if it can. */
+  refuseTool(inputSchema: unknown): string | undefined;
+}
+
+export interface EncodeOptions {
+  readonly progressToken?: RequestId;
+}
+
+/** What we say of ourselves when a connection opens. */
+export interface ClientIdentity {
+  readonly info: { readonly name: string; readonly version: string; readonly title?: string };
+  readonly capabilities: Readonly<Record<string, unknown>>;
+  /** Ask for log messages of this level, where a request has to ask. */
+  readonly logLevel?: string;
+}
+
+/** What happened after the opening sent a message. */
+export type Probe =
+  | { readonly kind: "reply"; readonly message: JsonRpcMessage }
+  | { readonly kind: "rejected"; readonly status: number; readonly body: string }
+  | { readonly kind: "closed" }
+  | { readonly kind: "sent" };
+
+/** A step of the opening: send this, on a fresh connection if `fresh` is set. */
+export interface OpeningStep {
+  readonly message: JsonRpcMessage;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The old connection is of no use for this message. */
+  readonly fresh?: boolean;
+  /** Headers and session handling that must hold before the message is sent. */
+  readonly adopt?: Wire;
+}
+
+/** Why an opening found no dialect. Words are made elsewhere. */
+export type OpeningFailure =
+  | { readonly kind: "version"; readonly offered: string; readonly answered: string | null }
+  | { readonly kind: "refused"; readonly reason: string; readonly rpcError?: unknown }
+  /** The probe itself is the reason; the caller has the error that produced it. */
+  | { readonly kind: "probe"; readonly probe: Probe };
+
+export type OpeningResult = { readonly dialect: Dialect } | { readonly failure: OpeningFailure };
+
+/** Negotiation as a coroutine: yields what to send, is resumed with what came back, returns the choice. */
+export type Opening = Generator<OpeningStep, OpeningResult, Probe>;

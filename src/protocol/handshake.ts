@@ -1,0 +1,38 @@
+import type { Dialect, EncodeOptions, Outcome, ServerIdentity, Wire } from "./dialect.ts";
+import type { JsonRpcMessage, JsonRpcRequest, RequestId } from "./jsonrpc.ts";
+import { handshakeServerMayAsk, revisionKnows } from "./versions.ts";
+
+const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
+
+/** The way of speaking of every revision that begins with `initialize`; they differ by what `versions.ts` says. */
+export function handshakeDialect(version: string, server: ServerIdentity): Dialect {
+  return {
+    version,
+    server,
+    wire: handshakeWire(version),
+    aliveMethod: "ping",
+    encode,
+    headers: () => NO_HEADERS,
+    decode: (_method, result): Outcome => ({ kind: "complete", result }),
+    cancelNotice,
+    knows: (method) => revisionKnows(version, method),
+    serverMayAsk: handshakeServerMayAsk,
+    refuseTool: () => undefined,
+  };
+}
+
+export function handshakeWire(version: string): Wire {
+  return { versionHeader: version, sessions: true, resumable: true };
+}
+
+function encode(id: RequestId, method: string, params: Readonly<Record<string, unknown>>, options?: EncodeOptions): JsonRpcRequest {
+  if (options?.progressToken === undefined) return { jsonrpc: "2.0", id, method, params };
+  const meta = params["_meta"];
+  const merged = { ...(typeof meta === "object" ? meta : undefined), progressToken: options.progressToken };
+  return { jsonrpc: "2.0", id, method, params: { ...params, _meta: merged } };
+}
+
+/** The specification forbids to cancel `initialize`; the opening never asks for it. */
+function cancelNotice(id: RequestId, reason: string): JsonRpcMessage {
+  return { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: id, reason } };
+}

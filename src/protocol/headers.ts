@@ -1,0 +1,122 @@
+import { isObject, type JsonRpcMessage } from "./jsonrpc.ts";
+
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const PLAIN = /^[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?$/;
+const SENTINEL = /^=\?base64\?.*\?=$/s;
+const NAMED = new Map([
+  ["tools/call", "name"],
+  ["prompts/get", "name"],
+  ["resources/read", "uri"],
+]);
+const MAX_DEPTH = 32;
+
+/** The headers that mirror a request, as 2026-07-28 wants them (Streamable HTTP, Request Metadata). */
+export function mirrorHeaders(message: JsonRpcMessage, inputSchema?: unknown): Record<string, string> {
+  if (!("method" in message)) return {};
+  const headers: Record<string, string> = { "Mcp-Method": message.method };
+  const named = NAMED.get(message.method);
+  const name = named === undefined ? undefined : message.params?.[named];
+  if (typeof name === "string") headers["Mcp-Name"] = encodeHeaderValue(name);
+  if (message.method === "tools/call" && inputSchema !== undefined) {
+    for (const { header, path } of annotations(inputSchema).found) {
+      const value = valueAt(message.params?.["arguments"], path);
+      if (value !== undefined) headers[`Mcp-Param-${header}`] = encodeHeaderValue(value);
+    }
+  }
+  return headers;
+}
+
+/** Why a tool's `x-mcp-header` annotations make it unusable over HTTP; `undefined` if they are fine. */
+export function headerProblem(inputSchema: unknown): string | undefined {
+  return annotations(inputSchema).problem;
+}
+
+/** A header value as it stands, or its Base64 form where it is not plain ASCII or looks like that form itself. */
+export function encodeHeaderValue(value: string): string {
+  if (value === "" || (PLAIN.test(value) && !SENTINEL.test(value))) return value;
+  let binary = "";
+  for (const byte of new TextEncoder().encode(value)) binary += String.fromCharCode(byte);
+  return `=?base64?${btoa(binary)}?=`;
+}
+
+interface Annotation {
+  readonly header: string;
+  readonly path: readonly string[];
+}
+
+interface Annotations {
+  readonly found: readonly Annotation[];
+  readonly problem?: string;
+}
+
+const NONE: Annotations = { found: [] };
+const remembered = new WeakMap<object, Annotations>();
+
+function annotations(inputSchema: unknown): Annotations {
+  if (!isObject(inputSchema)) return NONE;
+  const known = remembered.get(inputSchema);
+  if (known !== undefined) return known;
+  const collected = collect(inputSchema);
+  remembered.set(inputSchema, collected);
+  return collected;
+}
+
+function collect(schema: Readonly<Record<string, unknown>>): Annotations {
+  const found: Annotation[] = [];
+  const seen = new Set<string>();
+  let problem: string | undefined;
+
+  const annotate = (node: Readonly<Record<string, unknown>>, path: readonly string[], reachable: boolean): void => {
+    const header = node["x-mcp-header"];
+    problem ??= annotationProblem(header, node["type"], path, reachable);
+    if (problem !== undefined) return;
+    const key = (header as string).toLowerCase();
+    if (seen.has(key)) problem = `x-mcp-header ${JSON.stringify(header)} is used twice`;
+    seen.add(key);
+    found.push({ header: header as string, path });
+  };
+
+  // `properties` chains are followed as such; everything else is only searched for annotations that may not stand there.
+  const walk = (node: unknown, path: readonly string[], reachable: boolean, depth: number): void => {
+    if (problem !== undefined || typeof node !== "object" || node === null) return;
+    if (depth > MAX_DEPTH) return;
+    if (Array.isArray(node)) {
+      for (const item of node) walk(item, path, false, depth + 1);
+      return;
+    }
+    const schemaNode = node as Readonly<Record<string, unknown>>;
+    if (Object.hasOwn(schemaNode, "x-mcp-header")) annotate(schemaNode, path, reachable);
+    for (const [key, child] of Object.entries(schemaNode)) {
+      if (key === "properties" && isObject(child)) {
+        for (const [name, property] of Object.entries(child)) walk(property, [...path, name], reachable, depth + 1);
+      } else if (!DATA_KEYWORDS.has(key)) walk(child, path, false, depth + 1);
+    }
+  };
+
+  walk(schema, [], true, 0);
+  return problem === undefined ? { found } : { found: [], problem };
+}
+
+/** Keywords whose values are data, where a key of that name annotates nothing. */
+const DATA_KEYWORDS: ReadonlySet<string> = new Set(["x-mcp-header", "default", "enum", "const", "examples", "required", "description", "title"]);
+
+function annotationProblem(header: unknown, type: unknown, path: readonly string[], reachable: boolean): string | undefined {
+  const where = path.length === 0 ? "the schema root" : path.join(".");
+  if (typeof header !== "string" || header === "") return `x-mcp-header of ${where} is not a name`;
+  if (!TOKEN.test(header)) return `x-mcp-header ${JSON.stringify(header)} of ${where} is no valid header name`;
+  if (!reachable || path.length === 0) return `x-mcp-header ${JSON.stringify(header)} stands where no single argument can be meant (${where})`;
+  if (type !== "string" && type !== "integer" && type !== "boolean")
+    return `x-mcp-header ${JSON.stringify(header)} of ${where} is on a value that is no string, integer or boolean`;
+  return undefined;
+}
+
+function valueAt(args: unknown, path: readonly string[]): string | undefined {
+  let value: unknown = args;
+  for (const key of path) {
+    if (!isObject(value) || !Object.hasOwn(value, key)) return undefined;
+    value = value[key];
+  }
+  if (typeof value === "string") return value;
+  if (typeof value === "boolean" || (typeof value === "number" && Number.isSafeInteger(value))) return String(value);
+  return undefined;
+}

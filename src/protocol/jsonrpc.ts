@@ -1,0 +1,121 @@
+export type RequestId = string | number;
+
+export interface JsonRpcRequest {
+  readonly jsonrpc: "2.0";
+  readonly id: RequestId;
+  readonly method: string;
+  readonly params?: Readonly<Record<string, unknown>>;
+}
+
+export interface JsonRpcNotification {
+  readonly jsonrpc: "2.0";
+  readonly method: string;
+  readonly params?: Readonly<Record<string, unknown>>;
+}
+
+export interface JsonRpcErrorObject {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
+
+export interface JsonRpcResult {
+  readonly jsonrpc: "2.0";
+  readonly id: RequestId;
+  readonly result: unknown;
+}
+
+export interface JsonRpcFailure {
+  readonly jsonrpc: "2.0";
+  /** `null` or absent where the other side could not read the id. */
+  readonly id?: RequestId | null;
+  readonly error: JsonRpcErrorObject;
+}
+
+export type JsonRpcResponse = JsonRpcResult | JsonRpcFailure;
+export type JsonRpcMessage = JsonRpcRequest | JsonRpcNotification | JsonRpcResponse;
+
+export const PARSE_ERROR = -32700;
+export const INVALID_REQUEST = -32600;
+export const METHOD_NOT_FOUND = -32601;
+export const INVALID_PARAMS = -32602;
+export const INTERNAL_ERROR = -32603;
+/** 2026-07-28: the HTTP headers do not match the body. */
+export const HEADER_MISMATCH = -32020;
+/** 2026-07-28: the request needs a client capability that was not declared. */
+export const MISSING_CLIENT_CAPABILITY = -32021;
+/** 2026-07-28: the server does not speak the requested revision; `data.supported` lists those it does. */
+export const UNSUPPORTED_PROTOCOL_VERSION = -32022;
+
+/**
+ * The messages in one framed text: one, or the elements of a batch. `undefined` if it is not JSON or holds no message at all.
+ * Shape decides, and only then ids: something with a `method` is never an answer.
+ */
+export function parseMessages(text: string, batchElements: number): readonly JsonRpcMessage[] | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined; // Not JSON: the caller decides what that means on its transport.
+  }
+  if (!Array.isArray(value)) {
+    const message = asMessage(value);
+    return message === undefined ? undefined : [message];
+  }
+  const messages: JsonRpcMessage[] = [];
+  for (const element of value.slice(0, batchElements)) {
+    const message = asMessage(element);
+    if (message !== undefined) messages.push(message);
+  }
+  return messages.length === 0 ? undefined : messages;
+}
+
+function asMessage(value: unknown): JsonRpcMessage | undefined {
+  if (!isObject(value)) return undefined;
+  if (typeof value["method"] === "string") {
+    const id = value["id"];
+    if (id !== undefined && typeof id !== "string" && typeof id !== "number") return undefined;
+    return value as unknown as JsonRpcMessage;
+  }
+  if (value["method"] !== undefined) return undefined;
+  if (isObject(value["error"])) return asFailure(value);
+  if (value["result"] !== undefined && isId(value["id"])) return value as unknown as JsonRpcResult;
+  return undefined;
+}
+
+/** Errors come with missing codes and object messages in the field; they are made regular here, once. */
+function asFailure(value: Readonly<Record<string, unknown>>): JsonRpcFailure {
+  const error = value["error"] as Readonly<Record<string, unknown>>;
+  const id = value["id"];
+  const code = error["code"];
+  const message = error["message"];
+  return {
+    jsonrpc: "2.0",
+    id: isId(id) ? id : null,
+    error: {
+      code: typeof code === "number" && Number.isFinite(code) ? code : INTERNAL_ERROR,
+      message: typeof message === "string" ? message : JSON.stringify(message ?? "no message"),
+      ...(error["data"] === undefined ? {} : { data: error["data"] }),
+    },
+  };
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isId(value: unknown): value is RequestId {
+  return typeof value === "string" || typeof value === "number";
+}
+
+export function isRequest(message: JsonRpcMessage): message is JsonRpcRequest {
+  return "method" in message && "id" in message && message.id !== undefined;
+}
+
+export function isResponse(message: JsonRpcMessage): message is JsonRpcResponse {
+  return !("method" in message);
+}
+
+export function isFailure(response: JsonRpcResponse): response is JsonRpcFailure {
+  return "error" in response && response.error !== undefined;
+}

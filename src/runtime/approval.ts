@@ -1,0 +1,102 @@
+import type { Cancellation } from "../cancellation.ts";
+import type { ApprovalRequest, HostServices, ServerContext, Trust } from "../contract.ts";
+import { AdapterError } from "../errors.ts";
+import type { Redactor } from "../redactor.ts";
+import type { ServerSpec } from "../server-spec.ts";
+import { matchesAny } from "./patterns.ts";
+import type { Scope } from "./registry.ts";
+
+/** Answers remembered, so that they are not asked again. */
+const REMEMBERED = 1024;
+
+export interface ApprovalOptions {
+  readonly services: HostServices;
+  readonly trust: Trust;
+  readonly redactor: Redactor;
+}
+
+/** Asks the host before a server is started and before a tool is called, and knows what holds where nobody can be asked. */
+export class Approval {
+  readonly #options: ApprovalOptions;
+  /** Starts that were allowed: that exact entry, in that session. */
+  readonly #allowed = new Set<string>();
+  /** Questions on their way to the person: parallel first calls ask once. */
+  readonly #asking = new Map<string, Promise<Verdict>>();
+
+  constructor(options: ApprovalOptions) {
+    this.#options = options;
+  }
+
+  /** @throws AdapterError `denied`, `cancelled`. Nothing was started then. */
+  async start(scope: Scope, spec: ServerSpec, cancellation: Cancellation): Promise<void> {
+    const { name: server, configPath } = spec;
+    const facts = { server, ...(configPath === undefined ? {} : { configPath }) };
+    if (this.#options.services.approve === undefined) {
+      const trusted = spec.origin !== "project" || this.#options.trust === "always" || spec.trust === "always";
+      if (!trusted) throw new AdapterError("denied.start", { ...facts, reason: "untrusted" });
+      return;
+    }
+    const key = JSON.stringify([scope.key, configPath, server, spec.fingerprint]);
+    while (!this.#allowed.has(key)) {
+      let asking = this.#asking.get(key);
+      if (asking === undefined) {
+        asking = this.#ask(startRequest(spec), scope, cancellation).finally(() => this.#asking.delete(key));
+        this.#asking.set(key, asking);
+      }
+      const verdict = await asking;
+      if (cancellation.cancelled) throw new AdapterError("cancelled", { server });
+      if (verdict === "refused") throw new AdapterError("denied.start", { ...facts, reason: "refused" });
+      // Withdrawn by the step that asked first: this one asks again.
+      if (verdict === "allowed") this.#remember(key);
+    }
+  }
+
+  /** @throws AdapterError `denied`, `cancelled`. Nothing was sent then. */
+  async call(scope: Scope, spec: ServerSpec, tool: string, args: unknown, annotations: unknown, cancellation: Cancellation): Promise<void> {
+    if (this.#options.services.approve === undefined) return;
+    if (spec.autoApprove === true || matchesAny(spec.autoApprove, tool)) return;
+    const request: ApprovalRequest = {
+      server: spec.name,
+      action: "call",
+      tool,
+      arguments: args,
+      ...(annotations === undefined ? {} : { annotations }),
+    };
+    const verdict = await this.#ask(request, scope, cancellation);
+    if (cancellation.cancelled) throw new AdapterError("cancelled", { server: spec.name });
+    if (verdict !== "allowed") throw new AdapterError("denied.call", { server: spec.name, tool });
+  }
+
+  #remember(key: string): void {
+    if (this.#allowed.size >= REMEMBERED) this.#allowed.clear();
+    this.#allowed.add(key);
+  }
+
+  /** Only a `true` allows; a service that fails has not allowed anything. */
+  async #ask(request: ApprovalRequest, scope: Scope, cancellation: Cancellation): Promise<Verdict> {
+    const { services } = this.#options;
+    const context: ServerContext = {
+      server: request.server,
+      cwd: scope.cwd,
+      signal: cancellation.signal,
+      ...(scope.sessionId === undefined ? {} : { sessionId: scope.sessionId }),
+    };
+    const withdrawn = new Promise<Verdict>((resolve) => {
+      cancellation.onCancel(() => resolve("withdrawn"));
+    });
+    const asked = async (): Promise<Verdict> => ((await services.approve?.(request, context)) === true ? "allowed" : "refused");
+    try {
+      return await Promise.race([asked(), withdrawn]);
+    } catch {
+      return "refused"; // The host could not ask: that is no approval.
+    }
+  }
+}
+
+type Verdict = "allowed" | "refused" | "withdrawn";
+
+function startRequest({ name: server, endpoint, configPath }: ServerSpec): ApprovalRequest {
+  const where = configPath === undefined ? {} : { configPath };
+  if (endpoint.kind === "http") return { server, action: "start", url: endpoint.url, ...where };
+  return { server, action: "start", command: endpoint.command, args: endpoint.args, ...where };
+}

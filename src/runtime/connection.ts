@@ -1,0 +1,52 @@
+import type { Limits } from "../limits.ts";
+import type { ServerSpec } from "../server-spec.ts";
+import { LISTS, type ListKind } from "../session/catalog.ts";
+import type { InputPort } from "../session/input.ts";
+import { Listing } from "../session/listing.ts";
+import type { Session } from "../session/session.ts";
+
+/** One live connection: its conversation, and what was discovered over it. */
+export class Connection {
+  readonly spec: ServerSpec;
+  readonly session: Session;
+  readonly input: InputPort;
+  readonly limits: Limits;
+  readonly #listings = new Map<ListKind, Listing>();
+
+  constructor(options: { spec: ServerSpec; session: Session; input: InputPort; limits: Limits }) {
+    this.spec = options.spec;
+    this.session = options.session;
+    this.input = options.input;
+    this.limits = options.limits;
+  }
+
+  get protocolVersion(): string {
+    return this.session.dialect.version;
+  }
+
+  /** What the server says it is; its own words, shown and never used to decide anything. */
+  get serverInfo(): Readonly<Record<string, unknown>> {
+    return this.session.dialect.server.info ?? { name: "unknown" };
+  }
+
+  /** The top-level capabilities it advertises. */
+  get capabilities(): readonly string[] {
+    return Object.keys(this.session.dialect.server.capabilities);
+  }
+
+  get instructions(): string | undefined {
+    return this.session.dialect.server.instructions;
+  }
+
+  advertises(kind: ListKind): boolean {
+    return this.session.dialect.server.capabilities[LISTS[kind].capability] !== undefined;
+  }
+
+  listing(kind: ListKind): Listing {
+    const known = this.#listings.get(kind);
+    if (known !== undefined) return known;
+    const listing = new Listing(this.session, kind, this.limits);
+    this.#listings.set(kind, listing);
+    return listing;
+  }
+}

@@ -1,0 +1,88 @@
+import type { Authorizer } from "../authorizer.ts";
+import type { HostServices } from "../contract.ts";
+import { reasonOf } from "../errors.ts";
+import type { Limits } from "../limits.ts";
+import type { ClientIdentity } from "../protocol/dialect.ts";
+import { parseMessages } from "../protocol/jsonrpc.ts";
+import type { Redactor } from "../redactor.ts";
+import type { ServerSpec } from "../server-spec.ts";
+import { type ConnectOptions, connect } from "../session/connect.ts";
+import { InputPort } from "../session/input.ts";
+import type { Session } from "../session/session.ts";
+import { type TransportFactory, transportFactory } from "../transport/create.ts";
+import { Connection } from "./connection.ts";
+import type { Attempt, Connect } from "./registry.ts";
+
+export interface OpenConnectionOptions {
+  readonly services: HostServices;
+  readonly limits: Limits;
+  readonly clientInfo: ClientIdentity["info"];
+  readonly redactor: Redactor;
+  readonly authorizer: (spec: ServerSpec, attempt: Attempt) => Promise<Authorizer>;
+}
+
+/** How this plugin connects: transports by the server's settings, the host's services behind the server's questions. */
+export function connector(options: OpenConnectionOptions): Connect {
+  return async (attempt) => {
+    const { spec, scope } = attempt;
+    const { services, limits, redactor } = options;
+    redactor.add(spec.secrets);
+    const input = new InputPort({ server: spec.name, services, sessionId: scope.sessionId, cwd: scope.cwd });
+    const factory = await transportFactory(spec, { limits, ...signIn(options, attempt) });
+    const session = await openSession(factory, {
+      server: spec.name,
+      pin: spec.protocol,
+      hint: attempt.hint,
+      client: clientIdentity(options, input),
+      limits,
+      input,
+      stopOnCancel: spec.stopOnCancel,
+      log: (entry) => log(services, redactor, spec.name, entry),
+      cancellation: attempt.cancellation,
+      onTransport: attempt.onTransport,
+      onClosed: attempt.onClosed,
+      rejectionOf: factory.rejectionOf,
+      create: factory.create,
+    });
+    return new Connection({ spec, session, input, limits });
+  };
+}
+
+/** A server of the first revision's HTTP transport refuses the present one's POST; it is recognised, and spoken to its way. */
+async function openSession(factory: TransportFactory, options: ConnectOptions): Promise<Session> {
+  try {
+    return await connect(options);
+  } catch (error) {
+    if (factory.createLegacy === undefined || !mayBeLegacy(factory.rejectionOf(error))) throw error;
+    try {
+      return await connect({ ...options, create: factory.createLegacy });
+    } catch (legacyError) {
+      // The old transport was only a guess: unless it was cancelled, the first refusal is what the user should read.
+      throw options.cancellation.cancelled ? legacyError : error;
+    }
+  }
+}
+
+function mayBeLegacy(rejection: { readonly status: number; readonly body: string } | undefined): boolean {
+  if (rejection === undefined || ![400, 404, 405].includes(rejection.status)) return false;
+  return parseMessages(rejection.body, 1) === undefined;
+}
+
+function signIn(options: OpenConnectionOptions, attempt: Attempt): { signIn?: { eager: boolean; load: () => Promise<Authorizer> } } {
+  const { spec } = attempt;
+  if (spec.endpoint.kind !== "http" || spec.endpoint.oauth === false) return {};
+  return { signIn: { eager: spec.endpoint.oauth !== undefined, load: () => options.authorizer(spec, attempt) } };
+}
+
+function clientIdentity({ clientInfo, services }: OpenConnectionOptions, input: InputPort): ClientIdentity {
+  return { info: clientInfo, capabilities: input.capabilities, ...(services.log === undefined ? {} : { logLevel: "info" }) };
+}
+
+function log(services: HostServices, redactor: Redactor, server: string, { level, message }: { level: string; message: string }): void {
+  try {
+    services.log?.({ level, server, message: redactor.text(message.slice(0, 4000)) });
+  } catch (error) {
+    // A host whose log fails must not lose the server's answer for it.
+    process.emitWarning(`rpi-mcp-adapter: the host's log service failed: ${reasonOf(error)}`);
+  }
+}

@@ -1,0 +1,251 @@
+import { realpathSync } from "node:fs";
+import type { Authorizer } from "../authorizer.ts";
+import type { ConfigEntry } from "../config/entry.ts";
+import { ConfigStore, type ConfigView } from "../config/store.ts";
+import { specForUrl } from "../config/url-target.ts";
+import type { HostServices, Trust } from "../contract.ts";
+import { AdapterError, isAdapterError } from "../errors.ts";
+import type { Limits } from "../limits.ts";
+import type { ClientIdentity } from "../protocol/dialect.ts";
+import { Redactor } from "../redactor.ts";
+import type { ServerSpec } from "../server-spec.ts";
+import type { Catalog, ListKind } from "../session/catalog.ts";
+import { LISTS } from "../session/catalog.ts";
+import { Approval } from "./approval.ts";
+import type { Connection } from "./connection.ts";
+import { connector } from "./open-connection.ts";
+import { type AcquireOptions, type Attempt, type Lease, Registry, type Scope } from "./registry.ts";
+import { Spill } from "./spill.ts";
+import { Steps } from "./steps.ts";
+
+export interface RuntimeOptions {
+  readonly services: HostServices;
+  readonly trust: Trust;
+  readonly limits: Limits;
+  readonly clientInfo: ClientIdentity["info"];
+}
+
+/** What a tool call is about: a configured server, or a URL. */
+export interface Target {
+  readonly server?: string | undefined;
+  readonly configPath?: string | undefined;
+  readonly url?: string | undefined;
+}
+
+export interface UseOptions extends AcquireOptions {
+  /** Shown to the person while the call waits for one. */
+  readonly onNotice?: (text: string) => void;
+}
+
+export interface Discovered {
+  readonly connection: Connection;
+  readonly catalog: Catalog;
+}
+
+/** Everything that lives behind the tools of one plugin: config, connections, steps, private files, known secrets. */
+export class Runtime {
+  readonly limits: Limits;
+  readonly services: HostServices;
+  readonly redactor = new Redactor();
+  readonly steps = new Steps();
+  readonly spill = new Spill();
+  readonly approval: Approval;
+  readonly registry: Registry;
+  readonly #config: ConfigStore;
+  readonly #clientInfo: ClientIdentity["info"];
+  readonly #realPaths = new Map<string, string>();
+  readonly #views = new Map<string, ConfigView>();
+  readonly #notices = new Set<(server: string, text: string) => void>();
+  #shutdown: Promise<void> | undefined;
+
+  constructor({ services, trust, limits, clientInfo }: RuntimeOptions) {
+    this.limits = limits;
+    this.services = services;
+    this.#clientInfo = clientInfo;
+    this.#config = new ConfigStore({ limits });
+    this.approval = new Approval({ services, trust, redactor: this.redactor });
+    const authorizer = (spec: ServerSpec, attempt: Attempt): Promise<Authorizer> => this.#authorizer(spec, attempt);
+    this.registry = new Registry(connector({ services, limits, clientInfo, redactor: this.redactor, authorizer }), limits);
+  }
+
+  get isShutDown(): boolean {
+    return this.#shutdown !== undefined;
+  }
+
+  /** Whose connections a call uses, by the context that its host injected. */
+  scope(context: { readonly cwd?: unknown; readonly sessionId?: unknown } | undefined): Scope {
+    const given = typeof context?.cwd === "string" && context.cwd !== "" ? context.cwd : undefined;
+    const cwd = this.#realPath(given ?? process.cwd());
+    const sessionId = typeof context?.sessionId === "string" && context.sessionId !== "" ? context.sessionId : undefined;
+    if (sessionId !== undefined) return { key: `session:${sessionId}`, cwd, sessionId };
+    return { key: given === undefined ? "library" : `project:${cwd}`, cwd };
+  }
+
+  /** The configured servers; connections whose entries are gone or disabled are closed when the files have changed. */
+  async config(scope: Scope, configPath?: string): Promise<ConfigView> {
+    const view = await this.#config.load({ cwd: scope.cwd, ...(configPath === undefined ? {} : { configPath }) });
+    const key = JSON.stringify([scope.key, scope.cwd, configPath]);
+    if (this.#views.get(key) !== view) {
+      if (this.#views.size > 256) this.#views.clear();
+      this.#views.set(key, view);
+      this.#closeGone(scope, view);
+    }
+    return view;
+  }
+
+  /** The entry of a configured server. @throws AdapterError `server_not_found`, `config_error`. */
+  async entry(scope: Scope, server: string, configPath?: string): Promise<ConfigEntry> {
+    const view = await this.config(scope, configPath);
+    const entry = view.servers.get(server);
+    if (entry === undefined) throw unknownServer(server, view);
+    return entry;
+  }
+
+  /** The settings of a target, ready to connect. @throws AdapterError `server_not_found`, `server_disabled`, `config_error`, `invalid_params`. */
+  async resolve(scope: Scope, { server, configPath, url }: Target): Promise<ServerSpec> {
+    if (url !== undefined) return specForUrl(url);
+    const entry = await this.entry(scope, server ?? "", configPath);
+    if (entry.error !== undefined) throw entry.error;
+    if (!entry.enabled) throw new AdapterError("server.disabled", { server: entry.name, configPath: entry.configPath });
+    const spec = entry.spec({ cwd: scope.cwd });
+    this.redactor.add(spec.secrets);
+    return spec;
+  }
+
+  /** The connection of a server, approved and made if there is none. */
+  async connect(scope: Scope, spec: ServerSpec, options: UseOptions): Promise<Lease> {
+    if (this.#shutdown !== undefined) throw new AdapterError("shutdown", {});
+    const connection = this.registry.peek(scope, spec);
+    if (connection !== undefined) return { connection, isNew: false };
+    await this.approval.start(scope, spec, options.cancellation);
+    return this.#noticing(spec, options, () => this.registry.acquire(scope, spec, options));
+  }
+
+  /**
+   * A fresh list of one kind: the discovery begins after this was called. Met by a dead session or a stale socket it is sent
+   * once more, on a fresh connection.
+   */
+  async discover(scope: Scope, spec: ServerSpec, kind: ListKind, options: UseOptions): Promise<Discovered> {
+    const lease = await this.connect(scope, spec, options);
+    const { connection } = lease;
+    requireCapability(connection, kind);
+    try {
+      return { connection, catalog: await this.#noticing(spec, options, () => connection.listing(kind).discover(options)) };
+    } catch (error) {
+      if (lease.isNew || options.cancellation.cancelled) throw error;
+      const remedy = remedyFor(error, connection);
+      if (remedy === "none") throw error;
+      if (remedy === "socket") {
+        connection.listing(kind).askFresh();
+        return { connection, catalog: await connection.listing(kind).discover(options) };
+      }
+      this.registry.discard(scope, connection);
+      const again = await this.connect(scope, spec, options);
+      requireCapability(again.connection, kind);
+      return { connection: again.connection, catalog: await again.connection.listing(kind).discover(options) };
+    }
+  }
+
+  /** Runs work that may wait for a person, and shows the waiting to this caller. */
+  async #noticing<T>(spec: ServerSpec, { onNotice }: UseOptions, work: () => Promise<T>): Promise<T> {
+    if (onNotice === undefined || spec.endpoint.kind === "stdio") return work();
+    const listener = (server: string, text: string): void => {
+      if (server === spec.name) onNotice(text);
+    };
+    this.#notices.add(listener);
+    try {
+      return await work();
+    } finally {
+      this.#notices.delete(listener);
+    }
+  }
+
+  /** Shows the waiting of a call's own request; the returned function ends it. */
+  onNotice(spec: ServerSpec, show: (text: string) => void): () => void {
+    const listener = (server: string, text: string): void => {
+      if (server === spec.name) show(text);
+    };
+    this.#notices.add(listener);
+    return () => this.#notices.delete(listener);
+  }
+
+  /** Idempotent; ends every step, connection and file. Resolves within the shutdown bound. */
+  shutdown(): Promise<void> {
+    this.#shutdown ??= this.#end();
+    return this.#shutdown;
+  }
+
+  async #end(): Promise<void> {
+    this.steps.cancelAll();
+    let timer: NodeJS.Timeout | undefined;
+    const bound = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, this.limits.shutdownMs);
+    });
+    await Promise.race([Promise.all([this.registry.shutdown(), this.spill.clear()]), bound]);
+    clearTimeout(timer);
+  }
+
+  #closeGone(scope: Scope, view: ConfigView): void {
+    for (const { name, spec } of this.registry.status(scope)) {
+      if (spec.configPath === undefined || !view.files.includes(spec.configPath)) continue;
+      const entry = view.servers.get(name);
+      if (entry?.enabled !== true || entry.configPath !== spec.configPath) void this.registry.close(scope, spec);
+    }
+  }
+
+  #realPath(path: string): string {
+    const known = this.#realPaths.get(path);
+    if (known !== undefined) return known;
+    let real = path;
+    try {
+      real = realpathSync(path);
+    } catch {
+      // A folder that does not exist names itself; what is started there fails with its own error.
+    }
+    if (this.#realPaths.size > 256) this.#realPaths.clear();
+    this.#realPaths.set(path, real);
+    return real;
+  }
+
+  async #authorizer(spec: ServerSpec, attempt: Attempt): Promise<Authorizer> {
+    const { makeAuthorizer } = await import("./sign-in.ts");
+    return makeAuthorizer(spec, {
+      services: this.services,
+      limits: this.limits,
+      redactor: this.redactor,
+      clientInfo: this.#clientInfo,
+      scope: attempt.scope,
+      onWaiting: (host) => {
+        for (const listener of this.#notices) listener(spec.name, `Waiting for the sign-in at ${host} …`);
+      },
+    });
+  }
+}
+
+type Remedy = "none" | "socket" | "session";
+
+/** What may help a list request that failed on a connection made earlier. */
+function remedyFor(error: unknown, connection: Connection): Remedy {
+  if (!isAdapterError(error)) return "none";
+  if (error.situation === "session.expired") return "session";
+  if (error.situation === "closed" || error.situation === "closed.stopped") return connection.session.isClosed ? "session" : "socket";
+  const status = error.details["status"];
+  // Real servers say so in other ways when they no longer know a session.
+  const deadSession = error.situation === "http.status" && typeof status === "number" && status >= 400 && status < 500 && status !== 429 && status !== 408;
+  return deadSession && connection.session.dialect.wire.sessions ? "session" : "none";
+}
+
+function requireCapability(connection: Connection, kind: ListKind): void {
+  if (connection.advertises(kind)) return;
+  const { capability, method } = LISTS[kind];
+  throw new AdapterError("capability.missing", { server: connection.session.server, capability, method, advertised: connection.capabilities });
+}
+
+function unknownServer(server: string, view: ConfigView): AdapterError {
+  const problems = view.problems.map((problem) => problem.error.message);
+  const [only] = view.problems;
+  // With an explicit file that cannot be read, the file is the matter.
+  if (view.servers.size === 0 && only !== undefined && view.problems.length === 1) return only.error;
+  return new AdapterError("server.unknown", { server, configured: [...view.servers.keys()], ...(problems.length === 0 ? {} : { problems }) });
+}
+

@@ -1,0 +1,58 @@
+import { rmSync } from "node:fs";
+import { chmod, mkdtemp, open, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const CHUNK_CHARACTERS = 1_048_576;
+
+/** Whole texts that were too long for the model, in private files until the session ends. */
+export class Spill {
+  #folder: Promise<string> | undefined;
+  #path: string | undefined;
+  #count = 0;
+  readonly #onExit = (): void => {
+    if (this.#path !== undefined) rmSync(this.#path, { recursive: true, force: true });
+  };
+
+  /** Writes the text (mode 0600, in a folder of mode 0700) and gives the file's path. */
+  async write(text: string, extension: "txt" | "json" | "base64"): Promise<string> {
+    this.#folder ??= this.#create();
+    const path = join(await this.#folder, `result-${++this.#count}.${extension}`);
+    const file = await open(path, "wx", 0o600);
+    try {
+      // In pieces: the bytes of the whole text need not be in memory beside it.
+      for (let at = 0; at < text.length; ) {
+        let end = Math.min(text.length, at + CHUNK_CHARACTERS);
+        if (end < text.length && isHighSurrogate(text.charCodeAt(end - 1))) end--;
+        await file.write(text.slice(at, end));
+        at = end;
+      }
+    } finally {
+      await file.close();
+    }
+    return path;
+  }
+
+  /** Removes every file. Never rejects. */
+  async clear(): Promise<void> {
+    if (this.#folder === undefined) return;
+    this.#folder = undefined;
+    process.off("exit", this.#onExit);
+    const path = this.#path;
+    this.#path = undefined;
+    // What cannot be removed is left to the system's own cleaning of its temporary folder.
+    if (path !== undefined) await rm(path, { recursive: true, force: true }).catch(() => undefined);
+  }
+
+  async #create(): Promise<string> {
+    const path = await mkdtemp(join(tmpdir(), "rpi-mcp-"));
+    await chmod(path, 0o700);
+    this.#path = path;
+    process.on("exit", this.#onExit);
+    return path;
+  }
+}
+
+function isHighSurrogate(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff;
+}

@@ -1,0 +1,31 @@
+import { AdapterError } from "../errors.ts";
+import type { Step } from "./step.ts";
+
+/** The longest delay a timer can have; it never fires in practice. */
+const FOR_EVER_MS = 2_147_483_647;
+
+/** The steps still running: they alone keep the host process alive, and shutdown cancels them. */
+export class Steps {
+  readonly #running = new Set<Step>();
+  #keepAlive: NodeJS.Timeout | undefined;
+
+  get size(): number {
+    return this.#running.size;
+  }
+
+  add(step: Step): void {
+    this.#running.add(step);
+    this.#keepAlive ??= setInterval(() => undefined, FOR_EVER_MS);
+  }
+
+  delete(step: Step): void {
+    this.#running.delete(step);
+    if (this.#running.size > 0) return;
+    clearInterval(this.#keepAlive);
+    this.#keepAlive = undefined;
+  }
+
+  cancelAll(): void {
+    for (const step of [...this.#running]) step.cancelWith(new AdapterError("shutdown", {}));
+  }
+}

@@ -1,0 +1,75 @@
+import { AdapterError } from "../errors.ts";
+import type { Limits } from "../limits.ts";
+import { isObject } from "../protocol/jsonrpc.ts";
+import { rpcError } from "./answer.ts";
+import type { InputPort } from "./input.ts";
+import type { RequestOptions } from "./pending.ts";
+import type { Session } from "./session.ts";
+
+export interface CallOptions extends RequestOptions {
+  readonly timeoutMs: number;
+  readonly totalMs: number;
+}
+
+/**
+ * Sends a request and gives its final result. Where the server answers that it needs input, the host is asked and the new
+ * request that the server asked for is sent, with a new id and its exact state (Multi Round-Trip Requests).
+ * @throws AdapterError `rpc_error` besides what `Session.request` throws.
+ */
+export async function call(
+  session: Session,
+  input: InputPort,
+  limits: Limits,
+  method: string,
+  params: Readonly<Record<string, unknown>>,
+  options: CallOptions,
+  toolSchema?: unknown,
+): Promise<unknown> {
+  const startedAt = performance.now();
+  let asked = params;
+  for (let round = 0; round <= limits.inputRounds; round++) {
+    const totalMs = options.totalMs - (performance.now() - startedAt);
+    const answer = await session.request(method, asked, round === 0 ? options : { ...options, totalMs }, toolSchema);
+    if ("error" in answer) throw rpcError(session.server, method, answer.error);
+    const outcome = session.dialect.decode(method, answer.result);
+    if (outcome.kind === "complete") return outcome.result;
+    if (outcome.kind === "invalid") throw new AdapterError("protocol.result", { server: session.server, method, reason: outcome.reason });
+    const inputResponses = await answers(session, input, limits, method, outcome.requests, Math.min(options.timeoutMs, totalMs));
+    if (options.cancellation?.cancelled) throw new AdapterError("cancelled", { server: session.server });
+    asked = {
+      ...params,
+      ...(Object.keys(inputResponses).length === 0 ? {} : { inputResponses }),
+      ...(outcome.state === undefined ? {} : { requestState: outcome.state }),
+    };
+  }
+  throw new AdapterError("limit.rounds", { server: session.server, method, limit: limits.inputRounds });
+}
+
+async function answers(
+  session: Session,
+  input: InputPort,
+  limits: Limits,
+  method: string,
+  requests: Readonly<Record<string, unknown>>,
+  milliseconds: number,
+): Promise<Record<string, unknown>> {
+  const unusable = (reason: string): AdapterError => new AdapterError("protocol.result", { server: session.server, method, reason });
+  const entries = Object.entries(requests);
+  if (entries.length > limits.openQuestions) throw unusable(`it asks ${entries.length} questions at once`);
+  for (const [key, request] of entries) {
+    const asked = isObject(request) ? request["method"] : undefined;
+    if (typeof asked !== "string") throw unusable(`the question ${JSON.stringify(key)} names no method`);
+    if (!input.offers(asked)) throw unusable(`it asks for ${JSON.stringify(asked)}, which was not offered`);
+  }
+  const answered = await Promise.all(
+    entries.map(async ([key, request]) => {
+      const { method: asked, params } = request as { method: string; params?: unknown };
+      const answer = await input.ask(asked, isObject(params) ? params : {}, milliseconds);
+      if ("result" in answer) return [key, answer.result] as const;
+      // This revision has no way to answer a question with an error, except for a person's.
+      if (asked === "elicitation/create") return [key, { action: "cancel" }] as const;
+      throw unusable(`its question ${JSON.stringify(asked)} could not be answered (${answer.error.message})`);
+    }),
+  );
+  return Object.fromEntries(answered);
+}

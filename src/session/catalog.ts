@@ -1,0 +1,58 @@
+import type { Dialect } from "../protocol/dialect.ts";
+import { isObject } from "../protocol/jsonrpc.ts";
+
+export type ListKind = "tools" | "resources" | "resource_templates" | "prompts";
+
+export interface ListShape {
+  readonly method: string;
+  /** The member of the result that holds the items. */
+  readonly key: string;
+  /** What names an item: items without it cannot be used. */
+  readonly name: string;
+  /** What the server must advertise. */
+  readonly capability: string;
+}
+
+export const LISTS: Readonly<Record<ListKind, ListShape>> = {
+  tools: { method: "tools/list", key: "tools", name: "name", capability: "tools" },
+  resources: { method: "resources/list", key: "resources", name: "uri", capability: "resources" },
+  resource_templates: { method: "resources/templates/list", key: "resourceTemplates", name: "uriTemplate", capability: "resources" },
+  prompts: { method: "prompts/list", key: "prompts", name: "name", capability: "prompts" },
+};
+
+export type Item = Readonly<Record<string, unknown>>;
+
+/** What one discovery found. The items are the server's own JSON, untouched. */
+export interface Catalog {
+  /** By name, in the server's order; of two with one name the first counts. */
+  readonly items: ReadonlyMap<string, Item>;
+  /** Names that came more than once. */
+  readonly duplicates: readonly string[];
+  /** Items that cannot be used, and why. */
+  readonly leftOut: readonly { readonly name?: string; readonly reason: string }[];
+  readonly pages: readonly unknown[];
+}
+
+const MAX_NOTES = 50;
+
+export function makeCatalog(kind: ListKind, pages: readonly unknown[], dialect: Dialect, transport: string): Catalog {
+  const { key, name: nameKey } = LISTS[kind];
+  const items = new Map<string, Item>();
+  const duplicates = new Set<string>();
+  const leftOut: { name?: string; reason: string }[] = [];
+  for (const page of pages) {
+    for (const item of (page as Readonly<Record<string, readonly unknown[]>>)[key] ?? []) {
+      const name = isObject(item) ? item[nameKey] : undefined;
+      if (!isObject(item) || typeof name !== "string" || name === "") {
+        if (leftOut.length < MAX_NOTES) leftOut.push({ reason: isObject(item) ? `it has no usable ${nameKey}` : "it is not an object" });
+        continue;
+      }
+      const problem = kind === "tools" && transport === "http" ? dialect.refuseTool(item["inputSchema"]) : undefined;
+      if (problem !== undefined) {
+        if (leftOut.length < MAX_NOTES) leftOut.push({ name, reason: problem });
+      } else if (items.has(name)) duplicates.add(name);
+      else items.set(name, item);
+    }
+  }
+  return { items, duplicates: [...duplicates], leftOut, pages };
+}

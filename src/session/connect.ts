@@ -1,0 +1,225 @@
+import type { Cancellation } from "../cancellation.ts";
+import { AdapterError } from "../errors.ts";
+import type { ClientIdentity, Dialect, OpeningFailure, OpeningStep, Probe } from "../protocol/dialect.ts";
+import { isResponse, type JsonRpcMessage, parseMessages } from "../protocol/jsonrpc.ts";
+import { negotiate } from "../protocol/opening.ts";
+import { REVISIONS } from "../protocol/versions.ts";
+import type { Raw, Sink, Transport } from "../transport/transport.ts";
+import { Session, type SessionOptions } from "./session.ts";
+
+/** Messages of the server that may wait until the conversation has begun. */
+const EARLY_MESSAGES = 256;
+
+export interface ConnectOptions extends Omit<SessionOptions, "transport" | "dialect"> {
+  readonly client: ClientIdentity;
+  /** `auto`, or the one revision that is accepted. */
+  readonly pin: string;
+  /** The revision this server spoke last time. */
+  readonly hint?: string | undefined;
+  readonly create: () => Transport;
+  /** The status and body of a refusal that a transport's error stands for. */
+  readonly rejectionOf: (error: unknown) => { readonly status: number; readonly body: string } | undefined;
+  readonly cancellation: Cancellation;
+  /** Told of every transport as it is made, so that its diagnostics and its end can be waited for. */
+  readonly onTransport: (transport: Transport) => void;
+}
+
+/**
+ * Opens a connection: makes a transport, finds out how the server speaks, and hands back the conversation.
+ * After a failure every transport it made is being closed.
+ * @throws AdapterError `spawn_failed`, `connect_failed`, `unsupported_protocol`, `http_error`, `auth_required`, `cancelled`, ...
+ */
+export async function connect(options: ConnectOptions): Promise<Session> {
+  const line = new Line(options);
+  const release = options.cancellation.onCancel(() => line.abandon());
+  try {
+    const dialect = await open(line, options);
+    return line.become((transport) => new Session({ ...options, transport, dialect }));
+  } catch (error) {
+    line.abandon();
+    throw options.cancellation.cancelled ? new AdapterError("cancelled", { server: options.server }) : error;
+  } finally {
+    release();
+  }
+}
+
+async function open(line: Line, options: ConnectOptions): Promise<Dialect> {
+  const opening = negotiate(options.client, options.pin, options.hint);
+  await line.fresh();
+  let next = opening.next();
+  while (next.done !== true) next = opening.next(await line.exchange(next.value));
+  if ("dialect" in next.value) {
+    line.transport.adopt(next.value.dialect.wire);
+    return next.value.dialect;
+  }
+  throw openingError(next.value.failure, line, options);
+}
+
+function openingError(failure: OpeningFailure, line: Line, { server, pin }: ConnectOptions): unknown {
+  if (failure.kind === "version") {
+    const { offered, answered } = failure;
+    return new AdapterError("version.unsupported", { server, offered, answered, supported: pin === "auto" ? REVISIONS : [pin] });
+  }
+  if (failure.kind === "refused") {
+    const { reason, rpcError } = failure;
+    return new AdapterError("connect.refused", { server, reason, ...(rpcError === undefined ? {} : { rpcError }) });
+  }
+  return line.errorOf(failure.probe) ?? new AdapterError("connect.exited", { server, ...line.transport.diagnostics() });
+}
+
+/** The connection while it is being opened: one exchange at a time, and whatever comes early is kept for the conversation. */
+class Line implements Sink {
+  readonly #options: ConnectOptions;
+  readonly #errors = new Map<Probe, unknown>();
+  #transport: Transport | undefined;
+  #target: Sink | undefined;
+  #early: Raw[] = [];
+  #waiting: { readonly id: unknown; readonly resolve: (probe: Probe) => void } | undefined;
+  #closed: Error | undefined;
+  #generation = 0;
+
+  constructor(options: ConnectOptions) {
+    this.#options = options;
+  }
+
+  get transport(): Transport {
+    if (this.#transport === undefined) throw new AdapterError("internal", { reason: "no transport" });
+    return this.#transport;
+  }
+
+  errorOf(probe: Probe): unknown {
+    return this.#errors.get(probe);
+  }
+
+  async fresh(): Promise<void> {
+    void this.#transport?.close();
+    this.#closed = undefined;
+    this.#early = [];
+    const generation = ++this.#generation;
+    this.#transport = this.#options.create();
+    this.#options.onTransport(this.#transport);
+    // A transport that was left behind may still report its end.
+    const sink: Sink = {
+      message: (raw) => generation !== this.#generation || this.message(raw),
+      closed: (error) => {
+        if (generation === this.#generation) this.closed(error);
+      },
+    };
+    await this.#transport.open(sink, this.#options.cancellation.signal);
+    if (this.#options.cancellation.cancelled) throw new AdapterError("cancelled", { server: this.#options.server });
+  }
+
+  async exchange(step: OpeningStep): Promise<Probe> {
+    if (step.fresh === true) await this.fresh();
+    if (step.adopt !== undefined) this.transport.adopt(step.adopt);
+    if (this.#closed !== undefined) return this.#failed(this.#closed);
+    if (!("id" in step.message)) return this.#notify(step);
+    return this.#ask(step, step.message.id);
+  }
+
+  /** Hands the line over to the conversation, with what came early. */
+  become(make: (transport: Transport) => Session): Session {
+    const session = make(this.transport);
+    this.#target = session;
+    if (this.#closed !== undefined) session.closed(this.#closed);
+    const early = this.#early;
+    this.#early = [];
+    for (const raw of early) session.message(raw);
+    return session;
+  }
+
+  abandon(): void {
+    this.#closed ??= new AdapterError("cancelled", { server: this.#options.server });
+    this.#waiting?.resolve({ kind: "closed" });
+    this.#waiting = undefined;
+    void this.#transport?.close();
+  }
+
+  message(raw: Raw): boolean {
+    if (this.#target !== undefined) return this.#target.message(raw);
+    const messages = parseMessages(raw.toString(), this.#options.limits.batchElements);
+    if (messages === undefined) return false;
+    const answer = messages.find((message) => this.#isAnswer(message));
+    if (answer !== undefined) this.#waiting?.resolve({ kind: "reply", message: answer });
+    if (answer === undefined || messages.length > 1) this.#keepEarly(messages, raw);
+    return true;
+  }
+
+  closed(error: Error): void {
+    if (this.#target !== undefined) return this.#target.closed(error);
+    this.#closed = error;
+    this.#waiting?.resolve(this.#failed(error));
+  }
+
+  #isAnswer(message: JsonRpcMessage): boolean {
+    const id = this.#waiting?.id;
+    return id !== undefined && isResponse(message) && (message.id === id || message.id === String(id));
+  }
+
+  #keepEarly(messages: readonly JsonRpcMessage[], raw: Raw): void {
+    // A server may ping before it answers, and wait for the answer.
+    for (const message of messages) {
+      if ("method" in message && message.method === "ping" && "id" in message) {
+        void this.transport.send({ jsonrpc: "2.0", id: message.id, result: {} }).catch(() => undefined);
+        return;
+      }
+    }
+    if (this.#early.length < EARLY_MESSAGES) this.#early.push(raw);
+  }
+
+  #ask(step: OpeningStep, id: unknown): Promise<Probe> {
+    return new Promise<Probe>((resolve) => {
+      let settled = false;
+      const settle = (probe: Probe): void => {
+        settled = true;
+        resolve(probe);
+      };
+      this.#waiting = { id, resolve: settle };
+      this.#send(step, () => settled).then(
+        () => {
+          if (this.transport.ownStream && !settled) settle(this.#failed(this.#noAnswer(step)));
+        },
+        (error: unknown) => settle(this.#failed(error)),
+      );
+    }).finally(() => {
+      this.#waiting = undefined;
+    });
+  }
+
+  async #notify(step: OpeningStep): Promise<Probe> {
+    try {
+      await this.#send(step, () => true);
+    } catch (error) {
+      // A refused notice is not the end: whether the server can be used shows with the first request.
+      if (this.#options.rejectionOf(error) === undefined) return this.#failed(error);
+    }
+    return { kind: "sent" };
+  }
+
+  #send({ message, headers }: OpeningStep, answered: () => boolean): Promise<void> {
+    const { signal } = this.#options.cancellation;
+    return this.transport.send(message, { signal, answered, ...(headers === undefined ? {} : { headers }) });
+  }
+
+  #failed(error: unknown): Probe {
+    const rejection = this.#options.rejectionOf(error);
+    const probe: Probe = rejection === undefined ? { kind: "closed" } : { kind: "rejected", ...rejection };
+    this.#errors.set(probe, this.#asConnectError(error));
+    return probe;
+  }
+
+  /** What broke off before the handshake was done never ran a tool: it is a failed connection. */
+  #asConnectError(error: unknown): unknown {
+    if (!(error instanceof AdapterError) || error.situation !== "closed") return error;
+    const { server } = this.#options;
+    const diagnostics = this.transport.diagnostics();
+    if ("exitCode" in diagnostics) return new AdapterError("connect.exited", { server, ...diagnostics });
+    return new AdapterError("connect.failed", { server, reason: String(error.details["reason"] ?? ""), ...diagnostics });
+  }
+
+  #noAnswer(step: OpeningStep): AdapterError {
+    const method = "method" in step.message ? step.message.method : "";
+    const reason = "the response ended without an answer to this request";
+    return new AdapterError("protocol.noAnswer", { server: this.#options.server, method, reason, outcomeUnknown: false });
+  }
+}

@@ -1,0 +1,103 @@
+import { Cancellation } from "../cancellation.ts";
+import type { ElicitResult, HostServices } from "../contract.ts";
+import { reasonOf } from "../errors.ts";
+import { INTERNAL_ERROR, INVALID_PARAMS, isObject, type JsonRpcErrorObject } from "../protocol/jsonrpc.ts";
+
+export type InputAnswer = { result: unknown } | { error: JsonRpcErrorObject };
+
+export interface InputOptions {
+  readonly server: string;
+  readonly services: HostServices;
+  readonly sessionId?: string | undefined;
+  readonly cwd?: string | undefined;
+}
+
+/** What a server asks of the host, whichever way the question came: one port, and every question gets an answer. */
+export class InputPort {
+  /** What is declared to the server: only what the host offers. */
+  readonly capabilities: Readonly<Record<string, unknown>>;
+  readonly #options: InputOptions;
+  readonly #open = new Set<Cancellation>();
+
+  constructor(options: InputOptions) {
+    this.#options = options;
+    const { services } = options;
+    this.capabilities = {
+      ...(services.listRoots ? { roots: {} } : {}),
+      ...(services.elicit ? { elicitation: { form: {}, url: {} } } : {}),
+      ...(services.createMessage ? { sampling: {} } : {}),
+    };
+  }
+
+  offers(method: string): boolean {
+    const { services } = this.#options;
+    if (method === "roots/list") return services.listRoots !== undefined;
+    if (method === "elicitation/create") return services.elicit !== undefined;
+    return method === "sampling/createMessage" && services.createMessage !== undefined;
+  }
+
+  /** Asks the host. Never rejects and never takes longer than `milliseconds`: what the host does not answer is declined. */
+  async ask(method: string, params: Readonly<Record<string, unknown>>, milliseconds: number): Promise<InputAnswer> {
+    const given = new Cancellation();
+    this.#open.add(given);
+    const timer = setTimeout(() => given.cancel(), milliseconds);
+    try {
+      const late = new Promise<InputAnswer>((resolve) => {
+        given.onCancel(() => resolve(this.#unanswered(method)));
+      });
+      return await Promise.race([this.#dispatch(method, params, given), late]);
+    } catch (error) {
+      return { error: { code: INTERNAL_ERROR, message: reasonOf(error).slice(0, 200) } };
+    } finally {
+      clearTimeout(timer);
+      this.#open.delete(given);
+      given.cancel();
+    }
+  }
+
+  /** The connection is over: open questions are withdrawn from the host. */
+  close(): void {
+    for (const open of this.#open) open.cancel();
+  }
+
+  #unanswered(method: string): InputAnswer {
+    if (method === "elicitation/create") return { result: { action: "cancel" } };
+    return { error: { code: INTERNAL_ERROR, message: "The host did not answer in time" } };
+  }
+
+  async #dispatch(method: string, params: Readonly<Record<string, unknown>>, given: Cancellation): Promise<InputAnswer> {
+    const { services, server, sessionId, cwd } = this.#options;
+    const context = {
+      server,
+      ...(sessionId === undefined ? {} : { sessionId }),
+      ...(cwd === undefined ? {} : { cwd }),
+      signal: given.signal,
+    };
+    if (method === "roots/list") {
+      const roots = await services.listRoots?.(context);
+      return Array.isArray(roots) ? { result: { roots: roots.filter(isRoot) } } : malformed("a list of roots");
+    }
+    if (method === "sampling/createMessage") {
+      const result = await services.createMessage?.({ ...params }, context);
+      return isObject(result) && isObject(result["content"]) || (isObject(result) && Array.isArray(result["content"]))
+        ? { result }
+        : malformed("a message");
+    }
+    const { elicit } = services;
+    if (elicit === undefined) return malformed("an elicitation");
+    const { elicitation } = await import("./elicitation.ts");
+    return elicitation(params, (asked) => elicit.call(services, asked, context) as Promise<ElicitResult | undefined>);
+  }
+}
+
+function isRoot(root: unknown): boolean {
+  return isObject(root) && typeof root["uri"] === "string";
+}
+
+function malformed(what: string): InputAnswer {
+  return { error: { code: INTERNAL_ERROR, message: `The host did not give ${what}` } };
+}
+
+export function invalidQuestion(message: string): InputAnswer {
+  return { error: { code: INVALID_PARAMS, message } };
+}

@@ -1,0 +1,191 @@
+import { Cancellation } from "../cancellation.ts";
+import { AdapterError } from "../errors.ts";
+import type { Limits } from "../limits.ts";
+import { isObject } from "../protocol/jsonrpc.ts";
+import { rpcError } from "./answer.ts";
+import { type Catalog, type ListKind, LISTS, makeCatalog } from "./catalog.ts";
+import { RememberedPage } from "./remembered.ts";
+import type { Session } from "./session.ts";
+
+export interface DiscoverOptions {
+  readonly timeoutMs: number;
+  readonly cancellation: Cancellation;
+}
+
+interface Waiter {
+  readonly resolve: (catalog: Catalog) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** One walk over all pages, and who waits for it. */
+interface Walk {
+  readonly waiters: Set<Waiter>;
+  readonly cancellation: Cancellation;
+}
+
+/**
+ * The list of one kind (tools, resources, ...) of one connection. Every discovery begins after it was asked for: whoever
+ * asks while one is on the wire shares the next one. Pages whose bytes are unchanged are not parsed again.
+ */
+export class Listing {
+  readonly #session: Session;
+  readonly #kind: ListKind;
+  readonly #limits: Limits;
+  readonly #pages: RememberedPage[] = [];
+  #current: Walk | undefined;
+  #next: Walk | undefined;
+  #catalog: Catalog | undefined;
+  #fresh = false;
+
+  constructor(session: Session, kind: ListKind, limits: Limits) {
+    this.#session = session;
+    this.#kind = kind;
+    this.#limits = limits;
+  }
+
+  /** The newest list, if there was one; nothing is sent. */
+  get known(): Catalog | undefined {
+    return this.#catalog;
+  }
+
+  /** Discovery on connections that were idle failed: the next one asks the transport for a fresh one. */
+  askFresh(): void {
+    this.#fresh = true;
+  }
+
+  /** @throws AdapterError `timeout` (the walk as a whole), `cancelled`, `rpc_error`, `protocol_error`, `limit_exceeded`, `closed`, ... */
+  discover({ timeoutMs, cancellation }: DiscoverOptions): Promise<Catalog> {
+    return new Promise<Catalog>((resolve, reject) => {
+      if (cancellation.cancelled) return reject(new AdapterError("cancelled", { server: this.#session.server }));
+      const walk = this.#current === undefined ? this.#start({ waiters: new Set(), cancellation: new Cancellation() }) : this.#following();
+      const { server } = this.#session;
+      const settle = (): void => {
+        clearTimeout(timer);
+        release();
+        walk.waiters.delete(waiter);
+      };
+      const leave = (error: AdapterError): void => {
+        settle();
+        reject(error);
+        if (walk.waiters.size === 0) this.#abandon(walk);
+      };
+      const waiter: Waiter = {
+        resolve: (catalog) => {
+          settle();
+          resolve(catalog);
+        },
+        reject: (error) => {
+          settle();
+          reject(error);
+        },
+      };
+      const timer = setTimeout(() => {
+        const facts = { server, method: LISTS[this.#kind].method, phase: "discovery", seconds: timeoutMs / 1000, outcomeUnknown: false } as const;
+        leave(new AdapterError("timeout", { ...facts, ...this.#session.transport.diagnostics() }));
+      }, timeoutMs);
+      const release = cancellation.onCancel(() => leave(new AdapterError("cancelled", { server })));
+      walk.waiters.add(waiter);
+    });
+  }
+
+  #following(): Walk {
+    this.#next ??= { waiters: new Set(), cancellation: new Cancellation() };
+    return this.#next;
+  }
+
+  #abandon(walk: Walk): void {
+    if (walk === this.#next) this.#next = undefined;
+    walk.cancellation.cancel();
+  }
+
+  #start(walk: Walk): Walk {
+    this.#current = walk;
+    void this.#run(walk);
+    return walk;
+  }
+
+  async #run(walk: Walk): Promise<void> {
+    let settle: (waiter: Waiter) => void;
+    try {
+      const catalog = await this.#walk(walk.cancellation);
+      settle = (waiter) => waiter.resolve(catalog);
+    } catch (error) {
+      settle = (waiter) => waiter.reject(error);
+    }
+    this.#current = undefined;
+    const next = this.#next;
+    this.#next = undefined;
+    for (const waiter of [...walk.waiters]) settle(waiter);
+    if (next !== undefined && next.waiters.size > 0) this.#start(next);
+  }
+
+  async #walk(cancellation: Cancellation): Promise<Catalog> {
+    const { method, key } = LISTS[this.#kind];
+    const { server, dialect } = this.#session;
+    const pages: unknown[] = [];
+    const seen = new Set<unknown>();
+    let cursor: unknown;
+    let count = 0;
+    let names = -1;
+    for (;;) {
+      const page = await this.#page(pages.length, cursor, cancellation);
+      const items = isObject(page) ? page[key] : undefined;
+      if (!Array.isArray(items)) throw new AdapterError("protocol.result", { server, method, reason: `${key} is not a list` });
+      pages.push(page);
+      count += items.length;
+      if (count > this.#limits.discoveryTools) throw new AdapterError("limit.items", { server, method, limit: this.#limits.discoveryTools });
+      if (cursor === "") {
+        // Some servers give an empty cursor on their last page: it is followed once, and ends with a page that brings nothing new.
+        const now = makeCatalog(this.#kind, pages, dialect, this.#session.transport.kind).items.size;
+        if (now === names) break;
+      }
+      cursor = (page as Readonly<Record<string, unknown>>)["nextCursor"];
+      if (cursor === undefined || cursor === null) break;
+      if (typeof cursor !== "string") throw new AdapterError("protocol.result", { server, method, reason: "nextCursor is not a string" });
+      if (seen.has(cursor)) throw new AdapterError("protocol.cursor", { server, method, cursor });
+      seen.add(cursor);
+      if (pages.length >= this.#limits.discoveryPages) throw new AdapterError("limit.pages", { server, method, limit: this.#limits.discoveryPages });
+      if (cursor === "") names = makeCatalog(this.#kind, pages, dialect, this.#session.transport.kind).items.size;
+    }
+    this.#forgetBeyond(pages.length);
+    return this.#remember(pages);
+  }
+
+  async #page(index: number, cursor: unknown, cancellation: Cancellation): Promise<unknown> {
+    const { method } = LISTS[this.#kind];
+    const page = this.#rememberedPage(index);
+    const fresh = this.#fresh;
+    this.#fresh = false;
+    const params = cursor === undefined ? {} : { cursor };
+    const answer = await this.#session.request(method, params, { cancellation, ...(page === undefined ? {} : { page }), ...(fresh ? { fresh } : {}) });
+    if ("error" in answer) throw rpcError(this.#session.server, method, answer.error);
+    const outcome = this.#session.dialect.decode(method, answer.result);
+    if (outcome.kind === "complete") return outcome.result;
+    const reason = outcome.kind === "invalid" ? outcome.reason : "a list asked for input";
+    throw new AdapterError("protocol.result", { server: this.#session.server, method, reason });
+  }
+
+  #rememberedPage(index: number): RememberedPage | undefined {
+    let total = 0;
+    for (const page of this.#pages) total += page.bytes;
+    if (total > this.#limits.rememberedListBytes) {
+      for (const page of this.#pages) page.forget();
+      this.#pages.length = 0;
+      return undefined;
+    }
+    this.#pages[index] ??= new RememberedPage();
+    return this.#pages[index];
+  }
+
+  #forgetBeyond(count: number): void {
+    if (this.#pages.length > count) this.#pages.length = count;
+  }
+
+  /** Unchanged pages are the same objects, and make the same catalog. */
+  #remember(pages: readonly unknown[]): Catalog {
+    const known = this.#catalog;
+    if (known !== undefined && known.pages.length === pages.length && known.pages.every((page, index) => page === pages[index])) return known;
+    this.#catalog = makeCatalog(this.#kind, pages, this.#session.dialect, this.#session.transport.kind);
+    return this.#catalog;
+  }
+}

@@ -1,0 +1,92 @@
+import type { AgentToolResult } from "../contract.ts";
+import type { ServerSpec } from "../server-spec.ts";
+import type { Catalog, Item, ListKind } from "../session/catalog.ts";
+import { brief } from "./signature.ts";
+import type { ToolContext } from "./tool.ts";
+
+const INSTRUCTIONS_CHARACTERS = 1000;
+const NOTED_NAMES = 20;
+
+/** What stands before a list: who answered. */
+export interface ListHead {
+  readonly server: string;
+  readonly serverInfo: Readonly<Record<string, unknown>>;
+  readonly protocolVersion: string;
+  readonly instructions?: string;
+}
+
+export interface ListAnswerOptions {
+  readonly head: ListHead;
+  readonly kind: ListKind;
+  readonly items: ReadonlyMap<string, Item>;
+  readonly catalog: Catalog;
+  readonly spec: ServerSpec;
+  readonly context: ToolContext;
+  /** One item was asked for in full. */
+  readonly single: boolean;
+}
+
+/** One JSON text block, and the same object as details. */
+export function json(value: Record<string, unknown>): AgentToolResult {
+  return { content: [{ type: "text", text: JSON.stringify(value) }], details: value };
+}
+
+/** A list in full where that fits, else in brief, else as names; always valid JSON that says how to get one in full. */
+export async function listAnswer(options: ListAnswerOptions): Promise<AgentToolResult> {
+  const { head, kind, items, spec, context, single } = options;
+  const limit = spec.maxResultBytes ?? context.runtime.limits.resultBytes;
+  const { instructions, ...identity } = head;
+  const shown = instructions === undefined || single ? {} : { instructions: instructions.slice(0, INSTRUCTIONS_CHARACTERS) };
+  const notes = notesOf(options);
+  const details: Record<string, unknown> = { ...identity, ...(instructions === undefined ? {} : { instructions }), [kind]: [...items.values()], ...notes };
+  const full = JSON.stringify({ ...identity, ...shown, [kind]: details[kind], ...notes });
+  if (fits(full, limit)) return { content: [{ type: "text", text: full }], details };
+  const text = single ? await wholeInFile(options, full) : compact(options, identity, notes, limit);
+  return { content: [{ type: "text", text }], details };
+}
+
+function compact({ kind, items }: ListAnswerOptions, identity: Record<string, unknown>, notes: Record<string, unknown>, limit: number): string {
+  const hint =
+    kind === "tools" ? 'Shortened. mcp_list with "tool": one in full; with "query": the best matches.' : 'Shortened. mcp_list with "query" narrows it.';
+  const briefs = JSON.stringify({ ...identity, [kind]: [...items].map(([name, item]) => brief(name, item)), hint, ...notes });
+  if (fits(briefs, limit)) return briefs;
+  return namesThatFit([...items.keys()], (names, more) => JSON.stringify({ ...identity, [kind]: names, more, hint }), limit);
+}
+
+/** As many names as fit, found by halving. */
+function namesThatFit(names: readonly string[], make: (names: readonly string[], more: number) => string, limit: number): string {
+  let low = 0;
+  let high = names.length;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (fits(make(names.slice(0, middle), names.length - middle), limit)) low = middle;
+    else high = middle - 1;
+  }
+  return make(names.slice(0, low), names.length - low);
+}
+
+async function wholeInFile({ head, kind, items, context }: ListAnswerOptions, full: string): Promise<string> {
+  const [[name, item] = ["", {}] as const] = items;
+  const { instructions: _, ...identity } = head;
+  let hint: string;
+  try {
+    hint = `Too large to show. The whole is in ${await context.runtime.spill.write(full, "json")} until the session ends.`;
+  } catch {
+    hint = "Too large to show, and it could not be kept in a file."; // A full or read-only disk.
+  }
+  return JSON.stringify({ ...identity, [kind]: [brief(name, item)], hint });
+}
+
+/** What a reader must know beyond the list itself. */
+function notesOf({ catalog, spec }: ListAnswerOptions): Record<string, unknown> {
+  const { duplicates, leftOut } = catalog;
+  return {
+    ...(duplicates.length === 0 ? {} : { duplicates: duplicates.slice(0, NOTED_NAMES) }),
+    ...(leftOut.length === 0 ? {} : { leftOut: leftOut.slice(0, NOTED_NAMES) }),
+    ...(spec.includeTools === undefined && spec.excludeTools === undefined ? {} : { filtered: true }),
+  };
+}
+
+function fits(text: string, limit: number): boolean {
+  return text.length * 3 <= limit || (text.length <= limit && Buffer.byteLength(text) <= limit);
+}

@@ -1,0 +1,73 @@
+import type { AgentToolResult, ContentBlock } from "../contract.ts";
+import { AdapterError } from "../errors.ts";
+import { isObject } from "../protocol/jsonrpc.ts";
+import type { ServerSpec } from "../server-spec.ts";
+import type { Item } from "../session/catalog.ts";
+import { checkAgainst } from "../validation/validator.ts";
+import { type GuardOptions, guardContent, guardText } from "./guard.ts";
+import { invoke, isErrorResult } from "./invoke.ts";
+import { ParamReader } from "./params.ts";
+import { renderResult, textOf } from "./render.ts";
+import type { Tool, ToolContext } from "./tool.ts";
+
+export const mcpCall: Tool = {
+  name: "mcp_call",
+  description: "Call one tool of an MCP server. Find it and its parameters with mcp_list first.",
+  parameters: {
+    type: "object",
+    properties: {
+      server: { type: "string" },
+      url: { type: "string" },
+      configPath: { type: "string" },
+      tool: { type: "string" },
+      arguments: { type: "object" },
+      timeoutSeconds: { type: "integer", minimum: 1, maximum: 300 },
+    },
+    required: ["tool"],
+  },
+  run,
+};
+
+async function run(params: Readonly<Record<string, unknown>>, context: ToolContext): Promise<AgentToolResult> {
+  const { runtime, scope } = context;
+  const read = new ParamReader("mcp_call", params, runtime.limits);
+  const target = read.target();
+  read.requireTarget(target);
+  const tool = read.name("tool");
+  if (tool === undefined) throw read.fail("tool", "is missing", "Name a tool of the server; mcp_list shows them.");
+  const args = read.object("arguments");
+  const timeoutMs = read.timeoutMs();
+
+  const spec = await runtime.resolve(scope, target);
+  const { item, result } = await invoke({ spec, tool, args, timeoutMs }, context);
+  const guard = guardOptions(spec, context);
+  const blocks = renderResult(result, runtime.limits);
+  if (isErrorResult(result)) throw await toolError(spec, tool, blocks, result, guard);
+  const content = await guardContent([...blocks, ...(await outputWarning(item, result))], guard);
+  return { content, details: { server: spec.name, tool, mcpResult: result } };
+}
+
+export function guardOptions(spec: ServerSpec, { runtime }: ToolContext): GuardOptions {
+  return { maxBytes: spec.maxResultBytes ?? runtime.limits.resultBytes, spill: runtime.spill };
+}
+
+/** A tool's own failure: the server's text is the message. */
+export async function toolError(
+  spec: ServerSpec,
+  tool: string,
+  blocks: readonly ContentBlock[],
+  result: unknown,
+  guard: GuardOptions,
+): Promise<AdapterError> {
+  return new AdapterError("tool.failed", { server: spec.name, tool, text: await guardText(textOf(blocks), guard), mcpResult: result });
+}
+
+/** `structuredContent` that does not fit the tool's `outputSchema` is told, and shown all the same (Tools, Output Schema). */
+async function outputWarning(item: Item, result: unknown): Promise<ContentBlock[]> {
+  const { outputSchema } = item;
+  if (!isObject(outputSchema) || !isObject(result) || result["structuredContent"] === undefined) return [];
+  const check = await checkAgainst(outputSchema, result["structuredContent"]);
+  if (check.kind !== "mismatch") return [];
+  const where = check.path === "" ? "structuredContent" : `structuredContent${check.path}`;
+  return [{ type: "text", text: `[Warning: the result does not fit the tool's outputSchema: ${where} ${check.reason}]` }];
+}

@@ -1,0 +1,148 @@
+import type { AgentToolResult } from "../contract.ts";
+import { AdapterError, isAdapterError } from "../errors.ts";
+import type { UseOptions } from "../runtime/runtime.ts";
+import type { ServerSpec } from "../server-spec.ts";
+import type { Catalog, Item, ListKind } from "../session/catalog.ts";
+import { callTimes, isHidden } from "./invoke.ts";
+import { json, type ListHead, listAnswer } from "./list-answer.ts";
+import { ParamReader } from "./params.ts";
+import { rank } from "./search.ts";
+import { brief } from "./signature.ts";
+import { configuredServers, connectionStatus } from "./status.ts";
+import { nearNames } from "./text.ts";
+import type { Tool, ToolContext } from "./tool.ts";
+
+const BEST = 8;
+
+export const mcpList: Tool = {
+  name: "mcp_list",
+  description: "List MCP servers, or what one server has. query finds tools by words; tool shows one in full.",
+  parameters: {
+    type: "object",
+    properties: {
+      server: { type: "string" },
+      url: { type: "string" },
+      configPath: { type: "string" },
+      kind: { type: "string", enum: ["tools", "resources", "resource_templates", "prompts"] },
+      query: { type: "string" },
+      tool: { type: "string" },
+      action: { type: "string", enum: ["close", "status"] },
+      timeoutSeconds: { type: "integer", minimum: 1, maximum: 300 },
+    },
+  },
+  run,
+};
+
+interface Request {
+  readonly kind: ListKind;
+  readonly query: string | undefined;
+  readonly tool: string | undefined;
+  readonly timeoutMs: number | undefined;
+}
+
+async function run(params: Readonly<Record<string, unknown>>, context: ToolContext): Promise<AgentToolResult> {
+  const { runtime, scope } = context;
+  const read = new ParamReader("mcp_list", params, runtime.limits);
+  const target = read.target();
+  const action = read.choice("action", ["close", "status"]);
+  const kind = read.choice("kind", ["tools", "resources", "resource_templates", "prompts"]) ?? "tools";
+  const request: Request = { kind, query: read.text("query"), tool: read.name("tool"), timeoutMs: read.timeoutMs() };
+  const hasTarget = target.server !== undefined || target.url !== undefined;
+
+  if (action === "status") return connectionStatus(target, context);
+  if (action === "close") {
+    read.requireTarget(target);
+    return close(target.server ?? "", target, context);
+  }
+  if (hasTarget) return listOne(await runtime.resolve(scope, target), request, context);
+  if (request.tool !== undefined) read.requireTarget(target);
+  if (request.query !== undefined) return searchAll({ ...request, query: request.query }, target.configPath, context);
+  return configuredServers(await runtime.config(scope, target.configPath), context);
+}
+
+async function close(name: string, target: { configPath?: string | undefined; url?: string | undefined }, context: ToolContext): Promise<AgentToolResult> {
+  const { runtime, scope } = context;
+  if (target.url !== undefined) {
+    const spec = await runtime.resolve(scope, target);
+    await runtime.registry.close(scope, spec);
+    return json({ server: spec.name, closed: true });
+  }
+  // A server whose entry is gone or broken meanwhile can still be released.
+  const view = await runtime.config(scope, target.configPath);
+  const entry = view.servers.get(name);
+  const open = runtime.registry.status(scope).filter((slot) => slot.name === name && (entry === undefined || slot.spec.configPath === entry.configPath));
+  if (open.length === 0 && entry === undefined) await runtime.entry(scope, name, target.configPath);
+  await Promise.all(open.map(({ spec }) => runtime.registry.close(scope, spec)));
+  return json({ server: name, closed: true });
+}
+
+async function discover(spec: ServerSpec, kind: ListKind, timeoutMs: number | undefined, context: ToolContext): Promise<{ head: ListHead; catalog: Catalog }> {
+  const { runtime, scope, cancellation } = context;
+  const options: UseOptions = {
+    timeoutMs: callTimes(spec, timeoutMs, context).timeoutMs,
+    cancellation,
+    onNotice: (notice) => context.partial({ content: [{ type: "text", text: notice }] }),
+  };
+  const { connection, catalog } = await runtime.discover(scope, spec, kind, options);
+  const { serverInfo, protocolVersion, instructions } = connection;
+  return { head: { server: spec.name, serverInfo, protocolVersion, ...(instructions === undefined ? {} : { instructions }) }, catalog };
+}
+
+async function listOne(spec: ServerSpec, { kind, query, tool, timeoutMs }: Request, context: ToolContext): Promise<AgentToolResult> {
+  const { head, catalog } = await discover(spec, kind, timeoutMs, context);
+  const items = visible(spec, kind, catalog);
+  if (tool !== undefined) {
+    const item = items.get(tool);
+    if (item === undefined) throw notFound(spec, tool, items, catalog);
+    return listAnswer({ head, kind, items: new Map([[tool, item]]), catalog, spec, context, single: true });
+  }
+  if (query === undefined) return listAnswer({ head, kind, items, catalog, spec, context, single: false });
+  const found = rank(query, [...items].map(([name, item]) => ({ name, item })));
+  const best = found.slice(0, BEST).map(({ name, item }) => brief(name, item));
+  return json({ server: spec.name, [kind]: best, more: Math.max(0, found.length - BEST) });
+}
+
+function visible(spec: ServerSpec, kind: ListKind, { items }: Catalog): ReadonlyMap<string, Item> {
+  if (kind !== "tools" || (spec.includeTools === undefined && spec.excludeTools === undefined)) return items;
+  return new Map([...items].filter(([name]) => !isHidden(spec, name)));
+}
+
+function notFound(spec: ServerSpec, tool: string, items: ReadonlyMap<string, Item>, catalog: Catalog): AdapterError {
+  const server = spec.name;
+  if (catalog.items.has(tool)) return new AdapterError("tool.hidden", { server, tool });
+  const bad = catalog.leftOut.find(({ name }) => name === tool);
+  if (bad !== undefined) return new AdapterError("tool.badHeader", { server, tool, reason: bad.reason });
+  return new AdapterError("tool.unknown", { server, tool, near: nearNames(tool, items.keys(), 5), count: items.size });
+}
+
+/** All enabled servers at once, each started if need be, with one deadline; one that fails is named and spoils nothing. */
+async function searchAll({ kind, query, timeoutMs }: Request & { query: string }, configPath: string | undefined, context: ToolContext): Promise<AgentToolResult> {
+  const { runtime, scope } = context;
+  const view = await runtime.config(scope, configPath);
+  const failed: { server: string; error: string }[] = [];
+  const searched = [...view.servers.values()].filter((entry) => entry.enabled || entry.error !== undefined);
+  const found = await Promise.all(
+    searched.map(async ({ name: server }) => {
+      try {
+        const spec = await runtime.resolve(scope, { server, configPath });
+        const { catalog } = await discover(spec, kind, timeoutMs, context);
+        return [...visible(spec, kind, catalog)].map(([name, item]) => ({ server, name, item }));
+      } catch (error) {
+        if (context.cancellation.cancelled) throw error;
+        failed.push({ server, error: problem(error, context) });
+        return [];
+      }
+    }),
+  );
+  const ranked = rank(query, found.flat());
+  const matches = ranked.slice(0, BEST).map(({ server, name, item }) => ({ server, ...brief(name, item) }));
+  return json({ matches, more: Math.max(0, ranked.length - BEST), failed });
+}
+
+const PROBLEM_CHARACTERS = 300;
+
+function problem(error: unknown, { runtime }: ToolContext): string {
+  const text = isAdapterError(error) ? `${error.code}: ${error.message}` : String(error);
+  return runtime.redactor.text(text.length > PROBLEM_CHARACTERS ? `${text.slice(0, PROBLEM_CHARACTERS)}…` : text);
+}
+

@@ -1,0 +1,129 @@
+import type { AgentToolResult } from "../contract.ts";
+import { AdapterError } from "../errors.ts";
+import { isObject } from "../protocol/jsonrpc.ts";
+import { isServerRequest } from "../protocol/versions.ts";
+import type { ServerSpec } from "../server-spec.ts";
+import { type CallOptions, call } from "../session/call.ts";
+import { guardText } from "./guard.ts";
+import { callTimes, invoke, isErrorResult, progressPartial } from "./invoke.ts";
+import { guardOptions, toolError } from "./mcp-call.ts";
+import { ParamReader } from "./params.ts";
+import { rawExchange } from "./raw-exchange.ts";
+import { renderResult } from "./render.ts";
+import type { Tool, ToolContext } from "./tool.ts";
+
+export const mcpRequest: Tool = {
+  name: "mcp_request",
+  description: "Send another MCP method to a server (resources/read, prompts/get, completion/complete), or one raw JSON-RPC request to a url.",
+  parameters: {
+    type: "object",
+    properties: {
+      server: { type: "string" },
+      configPath: { type: "string" },
+      url: { type: "string" },
+      method: { type: "string" },
+      params: { type: "object" },
+      id: { type: "string" },
+      timeoutSeconds: { type: "integer", minimum: 1, maximum: 300 },
+    },
+    required: ["method"],
+  },
+  run,
+};
+
+async function run(params: Readonly<Record<string, unknown>>, context: ToolContext): Promise<AgentToolResult> {
+  const { runtime, scope } = context;
+  const read = new ParamReader("mcp_request", params, runtime.limits);
+  const target = read.target();
+  read.requireTarget(target);
+  const method = read.name("method");
+  if (method === undefined) throw read.fail("method", "is missing", "For example resources/read.");
+  const sent = read.object("params");
+  const id = requestId(params["id"], read);
+  const timeoutMs = read.timeoutMs();
+
+  if (target.url !== undefined) {
+    const spec = await runtime.resolve(scope, target);
+    await runtime.approval.start(scope, spec, context.cancellation);
+    const response = await rawExchange(spec, { id, method, params: sent, timeoutMs: callTimes(spec, timeoutMs, context).timeoutMs }, context);
+    return answer(spec, { ...response }, context);
+  }
+  refuse(method);
+  const spec = await runtime.resolve(scope, target);
+  if (method === "tools/call") return toolsCall(spec, sent, timeoutMs, read, context);
+  return answer(spec, await managed(spec, method, sent, timeoutMs, context), context);
+}
+
+function requestId(value: unknown, read: ParamReader): string | number {
+  if (value === undefined || value === null) return 1;
+  if (typeof value === "string" && value !== "" && value.length <= 200) return value;
+  if (typeof value === "number" && Number.isSafeInteger(value)) return value;
+  throw read.fail("id", "must be a string or an integer");
+}
+
+/** What makes no sense on a connection that the adapter manages. */
+function refuse(method: string): void {
+  const refused = (reason: string): AdapterError => new AdapterError("method.refused", { method, reason });
+  if (method === "initialize") throw refused("the adapter has done it for this connection");
+  if (method.startsWith("notifications/")) throw refused("it is a notification, and nothing would answer it");
+  if (method === "resources/subscribe" || method === "resources/unsubscribe" || method === "subscriptions/listen")
+    throw refused("nothing could deliver what it subscribes to; read the resource again instead");
+  if (isServerRequest(method)) throw refused("only servers send it");
+}
+
+/** Exactly as mcp_call: rediscovery, filters, approval, never twice. */
+async function toolsCall(
+  spec: ServerSpec,
+  sent: Readonly<Record<string, unknown>>,
+  timeoutMs: number | undefined,
+  read: ParamReader,
+  context: ToolContext,
+): Promise<AgentToolResult> {
+  const inner = new ParamReader("mcp_request", sent, context.runtime.limits);
+  const tool = inner.name("name");
+  if (tool === undefined) throw read.fail("params.name", "is missing", "Name a tool of the server.");
+  const args = inner.object("arguments");
+  const meta = isObject(sent["_meta"]) ? sent["_meta"] : undefined;
+  const { result } = await invoke({ spec, tool, args, meta, timeoutMs }, context);
+  if (!isErrorResult(result)) return answer(spec, result, context);
+  throw await toolError(spec, tool, renderResult(result, context.runtime.limits), result, guardOptions(spec, context));
+}
+
+async function managed(
+  spec: ServerSpec,
+  method: string,
+  params: Readonly<Record<string, unknown>>,
+  timeoutMs: number | undefined,
+  context: ToolContext,
+): Promise<unknown> {
+  const { runtime, scope, cancellation } = context;
+  const times = callTimes(spec, timeoutMs, context);
+  const onNotice = (notice: string): void => context.partial({ content: [{ type: "text", text: notice }] });
+  const { connection } = await runtime.connect(scope, spec, { timeoutMs: times.timeoutMs, cancellation, onNotice });
+  if (!connection.session.dialect.knows(method))
+    throw new AdapterError("method.missing", { server: spec.name, method, protocolVersion: connection.protocolVersion });
+  const release = runtime.onNotice(spec, onNotice);
+  try {
+    const options: CallOptions = { ...times, cancellation, effects: true, onProgress: (report) => context.partial(progressPartial(report)) };
+    return await call(connection.session, connection.input, runtime.limits, method, params, options);
+  } catch (error) {
+    if (error instanceof AdapterError && error.situation === "session.expired") runtime.registry.discard(scope, connection);
+    throw error;
+  } finally {
+    release();
+  }
+}
+
+async function answer(spec: ServerSpec, result: unknown, context: ToolContext): Promise<AgentToolResult> {
+  const text = await guardText(JSON.stringify(readable(result)) ?? "null", guardOptions(spec, context));
+  return { content: [{ type: "text", text }], details: isObject(result) ? result : { result } };
+}
+
+/** Base64 says nothing to a model: in the text its size stands in its place. The whole is in `details`. */
+function readable(result: unknown): unknown {
+  if (!isObject(result) || !Array.isArray(result["contents"])) return result;
+  const contents = result["contents"].map((item: unknown) =>
+    isObject(item) && typeof item["blob"] === "string" ? { ...item, blob: `[${item["blob"].length} characters of base64]` } : item,
+  );
+  return { ...result, contents };
+}

@@ -1,0 +1,101 @@
+import type { ToolName } from "../contract.ts";
+import { AdapterError } from "../errors.ts";
+import type { Limits } from "../limits.ts";
+import type { Target } from "../runtime/runtime.ts";
+
+type Params = Readonly<Record<string, unknown>>;
+
+/** Reads one tool's parameters; every problem is an `invalid_params` that names the place and what belongs there. */
+export class ParamReader {
+  readonly #tool: ToolName;
+  readonly #params: Params;
+  readonly #limits: Limits;
+
+  constructor(tool: ToolName, params: Params, limits: Limits) {
+    this.#tool = tool;
+    this.#params = params;
+    this.#limits = limits;
+  }
+
+  fail(path: string, reason: string, hint?: string): AdapterError {
+    return new AdapterError("params.invalid", { tool: this.#tool, path, reason, ...(hint === undefined ? {} : { hint }) });
+  }
+
+  has(name: string): boolean {
+    return this.#value(name) !== undefined;
+  }
+
+  /** A non-empty string, or `undefined` where it is absent or null. */
+  text(name: string, maxCharacters: number = 4096): string | undefined {
+    const value = this.#value(name);
+    if (value === undefined) return undefined;
+    if (typeof value !== "string") throw this.fail(name, "must be a string");
+    if (value === "") throw this.fail(name, "must not be empty");
+    if (value.length > maxCharacters) throw this.fail(name, `must have at most ${maxCharacters} characters`);
+    return value;
+  }
+
+  /** A tool or method name, verbatim. */
+  name(name: string): string | undefined {
+    return this.text(name, this.#limits.nameCharacters);
+  }
+
+  choice<const T extends string>(name: string, choices: readonly T[]): T | undefined {
+    const value = this.text(name);
+    if (value === undefined) return undefined;
+    const found = choices.find((choice) => choice === value);
+    if (found === undefined) throw this.fail(name, `must be one of ${choices.map((c) => JSON.stringify(c)).join(", ")}`);
+    return found;
+  }
+
+  /** Milliseconds of `timeoutSeconds`, or `undefined`. */
+  timeoutMs(): number | undefined {
+    const value = this.#value("timeoutSeconds");
+    if (value === undefined) return undefined;
+    const { minTimeoutSeconds: min, maxTimeoutSeconds: max } = this.#limits;
+    if (typeof value !== "number" || !Number.isInteger(value) || value < min || value > max)
+      throw this.fail("timeoutSeconds", `must be a whole number from ${min} to ${max}`);
+    return value * 1000;
+  }
+
+  /** `server` (with or without `configPath`), or `url`, or none of them. */
+  target(): Target {
+    const server = this.text("server");
+    const configPath = this.text("configPath");
+    const url = this.text("url", 8192);
+    if (url !== undefined && server !== undefined) throw this.fail("url", "cannot be given together with server", "Give one of them.");
+    if (url !== undefined && configPath !== undefined) throw this.fail("url", "cannot be given together with configPath", "Give one of them.");
+    return { server, configPath, url };
+  }
+
+  requireTarget(target: Target): void {
+    if (target.server === undefined && target.url === undefined)
+      throw this.fail("server", "is missing", "Name a configured server (mcp_list shows them), or give url.");
+  }
+
+  /** An object; models also send it as a JSON string, and nothing as null or an empty string. */
+  object(name: string): Record<string, unknown> {
+    const value = this.#value(name);
+    if (value === undefined || value === "") return {};
+    const given = typeof value === "string" ? this.#parsed(name, value) : value;
+    if (given === null) return {};
+    if (typeof given !== "object" || Array.isArray(given)) throw this.fail(name, "must be an object", EXPECTED_OBJECT);
+    return given as Record<string, unknown>;
+  }
+
+  /** The value as it is; `undefined` where it is absent or null. */
+  #value(name: string): unknown {
+    const value = Object.hasOwn(this.#params, name) ? this.#params[name] : undefined;
+    return value === null ? undefined : value;
+  }
+
+  #parsed(name: string, text: string): unknown {
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw this.fail(name, "must be an object; it is a string that is not valid JSON", EXPECTED_OBJECT);
+    }
+  }
+}
+
+const EXPECTED_OBJECT = 'Expected a JSON object such as {"text": "hello"}.';

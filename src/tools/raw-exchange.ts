@@ -1,0 +1,56 @@
+import { AdapterError } from "../errors.ts";
+import { isResponse, type JsonRpcResponse, parseMessages, type RequestId } from "../protocol/jsonrpc.ts";
+import type { ServerSpec } from "../server-spec.ts";
+import { transportFactory } from "../transport/create.ts";
+import type { ToolContext } from "./tool.ts";
+
+export interface RawRequest {
+  readonly id: RequestId;
+  readonly method: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly timeoutMs: number;
+}
+
+/** One HTTP exchange without handshake, session or managed connection: for diagnostics. The whole JSON-RPC response. */
+export async function rawExchange(spec: ServerSpec, request: RawRequest, { runtime, cancellation }: ToolContext): Promise<JsonRpcResponse> {
+  const { id, method, params, timeoutMs } = request;
+  const server = spec.name;
+  const { create } = await transportFactory(spec, { limits: runtime.limits });
+  const transport = create();
+  let response: JsonRpcResponse | undefined;
+  const controller = new AbortController();
+  const release = cancellation.onCancel(() => controller.abort());
+  let timedOut = false;
+  const timer = setTimeout(() => {
+    timedOut = true;
+    controller.abort();
+  }, timeoutMs);
+  try {
+    await transport.open({
+      message: (raw) => {
+        const messages = parseMessages(raw.toString(), runtime.limits.batchElements);
+        response ??= messages?.find((message): message is JsonRpcResponse => isResponse(message) && answers(message, id));
+        return messages !== undefined;
+      },
+      closed: () => undefined,
+    });
+    const message = { jsonrpc: "2.0", id, method, ...(Object.keys(params).length === 0 ? {} : { params }) } as const;
+    await transport.send(message, { signal: controller.signal, answered: () => response !== undefined });
+  } catch (error) {
+    if (cancellation.cancelled) throw new AdapterError("cancelled", { server });
+    if (timedOut) throw new AdapterError("timeout", { server, method, phase: "call", seconds: timeoutMs / 1000, outcomeUnknown: true });
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    release();
+    void transport.close();
+  }
+  if (response !== undefined) return response;
+  const reason = "the response ended without an answer to this request";
+  throw new AdapterError("protocol.noAnswer", { server, method, reason, outcomeUnknown: true });
+}
+
+/** An error whose id could not be read answers the only request there was. */
+function answers(response: JsonRpcResponse, id: RequestId): boolean {
+  return response.id === id || String(response.id) === String(id) || (response.id === null && "error" in response);
+}

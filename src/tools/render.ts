@@ -1,0 +1,104 @@
+import { isDeepStrictEqual } from "node:util";
+import type { ContentBlock } from "../contract.ts";
+import type { Limits } from "../limits.ts";
+import { isObject } from "../protocol/jsonrpc.ts";
+
+const UNKNOWN_CHARACTERS = 2000;
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
+/**
+ * What a model sees of an MCP tool result: texts and images as they are, everything else in words, in the server's order.
+ * Nothing a server sends can make this fail (Tools, Tool Result).
+ */
+export function renderResult(result: unknown, limits: Limits): ContentBlock[] {
+  if (!isObject(result)) return [text(`The tool answered with ${short(result)} instead of a result.`)];
+  const { content, structuredContent } = result;
+  const blocks = Array.isArray(content) ? content.map((block) => renderBlock(block, limits)) : [];
+  if (content !== undefined && !Array.isArray(content)) blocks.push(text(`[content: ${short(content)}]`));
+  if (structuredContent !== undefined && !holds(blocks, structuredContent)) blocks.push(text(JSON.stringify(structuredContent)));
+  if (blocks.length === 0) blocks.push(text(content === undefined ? `[no content: ${short(result)}]` : "[the tool returned no content]"));
+  return blocks;
+}
+
+/** All text of rendered blocks, for an error message. */
+export function textOf(blocks: readonly ContentBlock[]): string {
+  return blocks.map((block) => (block.type === "text" ? block.text : `[image ${block.mimeType}]`)).join("\n");
+}
+
+function renderBlock(block: unknown, limits: Limits): ContentBlock {
+  if (!isObject(block)) return text(`[block: ${short(block)}]`);
+  switch (block["type"]) {
+    case "text":
+      return typeof block["text"] === "string" ? text(block["text"]) : text(`[text block: ${short(block)}]`);
+    case "image":
+      return image(block, limits);
+    case "audio":
+      return text(`[audio: ${mime(block)}, ${size(block["data"])}]`);
+    case "resource":
+      return resource(block["resource"]);
+    case "resource_link":
+      return text(`[resource link: ${labelled(block)}]`);
+    default:
+      return text(`[${typeof block["type"] === "string" ? block["type"] : "untyped"} block: ${short(block)}]`);
+  }
+}
+
+function image(block: Readonly<Record<string, unknown>>, limits: Limits): ContentBlock {
+  const { data, mimeType } = block;
+  if (typeof data !== "string" || data === "" || typeof mimeType !== "string" || !mimeType.startsWith("image/"))
+    return text(`[image without usable data: ${mime(block)}, ${size(data)}]`);
+  if (data.length > limits.imageBytes) return text(`[image left out: ${mimeType}, ${size(data)}; the limit is ${limits.imageBytes} bytes of base64]`);
+  if (data.length % 4 === 1 || !BASE64.test(data)) return text(`[image left out: ${mimeType}, its data is not base64]`);
+  return { type: "image", data, mimeType };
+}
+
+function resource(value: unknown): ContentBlock {
+  if (!isObject(value)) return text(`[resource: ${short(value)}]`);
+  if (typeof value["text"] === "string") return text(value["text"]);
+  const kind = value["blob"] === undefined ? "resource" : "binary resource";
+  return text(`[${kind}: ${String(value["uri"] ?? "no URI")}, ${mime(value)}${value["blob"] === undefined ? "" : `, ${size(value["blob"])}`}]`);
+}
+
+function labelled(link: Readonly<Record<string, unknown>>): string {
+  const { name, title, uri, mimeType, description } = link;
+  const parts = [title ?? name, uri, mimeType, description].filter((part) => typeof part === "string" && part !== "");
+  return parts.join(", ");
+}
+
+function mime(block: Readonly<Record<string, unknown>>): string {
+  return typeof block["mimeType"] === "string" ? block["mimeType"] : "unknown type";
+}
+
+/** The size of base64 data, decoded. */
+function size(data: unknown): string {
+  if (typeof data !== "string") return "no data";
+  const padding = data.endsWith("==") ? 2 : data.endsWith("=") ? 1 : 0;
+  return `${Math.max(0, Math.floor((data.length * 3) / 4) - padding)} bytes`;
+}
+
+/** Whether a text block already holds this very JSON. */
+function holds(blocks: readonly ContentBlock[], value: unknown): boolean {
+  return blocks.some((block) => block.type === "text" && looksLikeJson(block.text) && isDeepStrictEqual(parse(block.text), value));
+}
+
+function looksLikeJson(candidate: string): boolean {
+  const first = candidate.trimStart()[0];
+  return first !== undefined && '{["-0123456789tfn'.includes(first);
+}
+
+function parse(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined; // Ordinary text: no JSON to compare.
+  }
+}
+
+function text(value: string): ContentBlock {
+  return { type: "text", text: value };
+}
+
+function short(value: unknown): string {
+  const json = JSON.stringify(value) ?? String(value);
+  return json.length > UNKNOWN_CHARACTERS ? `${json.slice(0, UNKNOWN_CHARACTERS)}… (${json.length} characters)` : json;
+}

@@ -1,0 +1,68 @@
+const ELLIPSIS = "…";
+
+/** The first sentence of a text, on one line, at most `max` characters; a longer one is cut between words. */
+export function firstSentence(text: unknown, max: number): string {
+  if (typeof text !== "string") return "";
+  const line = text.slice(0, 2000).replace(/\s+/g, " ").trim();
+  const end = /[.!?。！？](?=\s|$)/u.exec(line);
+  const sentence = end === null ? line : line.slice(0, end.index + end[0].length);
+  if (sentence.length <= max) return sentence;
+  const cut = sentence.slice(0, max - 1);
+  const space = cut.lastIndexOf(" ");
+  return `${withoutHalfCharacter(space > max / 2 ? cut.slice(0, space) : cut)}${ELLIPSIS}`;
+}
+
+/** Without a lone high surrogate at its end. */
+export function withoutHalfCharacter(text: string): string {
+  const last = text.charCodeAt(text.length - 1);
+  return last >= 0xd800 && last <= 0xdbff ? text.slice(0, -1) : text;
+}
+
+/** The longest start of a text that has at most `bytes` bytes in UTF-8. */
+export function headOf(text: string, bytes: number): string {
+  if (text.length * 3 <= bytes) return text;
+  const kept = Buffer.from(text.slice(0, bytes)).subarray(0, bytes);
+  return kept.toString("utf8").replace(/\ufffd+$/, "");
+}
+
+/** The longest end of a text that has at most `bytes` bytes in UTF-8. */
+export function tailOf(text: string, bytes: number): string {
+  if (text.length * 3 <= bytes) return text;
+  const all = Buffer.from(text.slice(-bytes));
+  let start = Math.max(0, all.length - bytes);
+  while (start < all.length && ((all[start] ?? 0) & 0xc0) === 0x80) start++;
+  return all.subarray(start).toString("utf8").replace(/^\ufffd+/, "");
+}
+
+const MAX_LENGTH_DIFFERENCE = 24;
+
+/** Names within a small edit distance of what was asked, or that contain it; best first. */
+export function nearNames(asked: string, names: Iterable<string>, most: number): string[] {
+  const wanted = fold(asked);
+  const scored: { name: string; score: number }[] = [];
+  for (const name of names) {
+    const folded = fold(name);
+    if (Math.abs(folded.length - wanted.length) > MAX_LENGTH_DIFFERENCE) continue;
+    const score = folded === wanted ? 0 : folded.includes(wanted) || wanted.includes(folded) ? 1 : distance(wanted, folded);
+    if (score <= Math.max(2, wanted.length / 3)) scored.push({ name, score });
+  }
+  return scored.sort((a, b) => a.score - b.score).slice(0, most).map(({ name }) => name);
+}
+
+function fold(name: string): string {
+  return name.slice(0, 64).toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
+}
+
+/** Levenshtein distance, two rows. */
+function distance(a: string, b: string): number {
+  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const substitution = (previous[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      row.push(Math.min((previous[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, substitution));
+    }
+    previous = row;
+  }
+  return previous[b.length] ?? 0;
+}

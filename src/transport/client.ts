@@ -1,0 +1,191 @@
+import type { Authorizer, Challenge } from "../authorizer.ts";
+import { AdapterError, isSituation } from "../errors.ts";
+import type { Limits } from "../limits.ts";
+import { type Exchange, exchange, type Receive } from "./exchange.ts";
+import { type ConstantHeaders, constantHeaders, withHeaders } from "./http-headers.ts";
+import { type HttpRequest, Pool } from "./pool.ts";
+import { quoteText } from "./quoting.ts";
+import type { HttpResponse } from "./response.ts";
+
+export interface HttpTransportOptions {
+  readonly server: string;
+  /** `http` or `https`, without user information. */
+  readonly url: string;
+  /** The entry's own headers. They go to this URL's origin and nowhere else. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly limits: Limits;
+  /** Absent: never sign in. `eager`: headers are asked for before the first request, not only after a refusal. */
+  readonly signIn?: { readonly eager: boolean; readonly load: () => Promise<Authorizer> };
+}
+
+const CHALLENGE_CHARACTERS = 1000;
+const INSUFFICIENT_SCOPE = /\berror\s*=\s*"?insufficient_scope\b/i;
+/** The certificate is signed by somebody Node does not know; the operating system may. */
+const UNKNOWN_ISSUER: ReadonlySet<unknown> = new Set([
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+]);
+
+/** A response that asks for authorization: the request was refused unexecuted. */
+class Challenged {
+  readonly challenge: Challenge;
+
+  constructor(challenge: Challenge) {
+    this.challenge = challenge;
+  }
+}
+
+/** Requests to one origin with its headers and, once it asks for it, its authorization. Each request is sent once. */
+export class HttpClient {
+  readonly server: string;
+  readonly url: URL;
+  readonly limits: Limits;
+  readonly #options: HttpTransportOptions;
+  readonly #inFlight = new Set<Exchange>();
+  readonly #shownUrl: string;
+  readonly #stop = new AbortController();
+  #headers: ConstantHeaders | undefined;
+  #pool: Pool | undefined;
+  #opening: Promise<Pool> | undefined;
+  #authorizer: Authorizer | undefined;
+  #loading: Promise<Authorizer> | undefined;
+
+  /** @throws AdapterError `config.url`. */
+  constructor(options: HttpTransportOptions) {
+    this.server = options.server;
+    this.limits = options.limits;
+    this.url = parseUrl(options.url);
+    this.#options = options;
+    this.#shownUrl = `${this.url.origin}${this.url.pathname}`;
+  }
+
+  /** @throws AdapterError `header.entry`. */
+  get headers(): ConstantHeaders {
+    this.#headers ??= constantHeaders(this.server, this.url, this.#options.headers);
+    return this.#headers;
+  }
+
+  get stopped(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  /**
+   * Sends one request and hands the response to `receive`, in the same turn. A request that was refused unexecuted for lack of
+   * authorization is sent again after each successful authorization.
+   * @throws AdapterError what `exchange` and `receive` throw; `auth_required`.
+   */
+  async exchange<T>(request: HttpRequest, receive: Receive<T>, whileStopping = false): Promise<T> {
+    const { signIn, limits } = this.#options;
+    if (signIn?.eager && this.#authorizer === undefined) await this.#loadAuthorizer(signIn.load);
+    for (let authorizations = 0; ; authorizations++) {
+      const authorized = this.#authorizer === undefined ? request : await this.#authorized(this.#authorizer, request);
+      const outcome = await this.#once(authorized, receive, whileStopping);
+      if (!(outcome instanceof Challenged)) return outcome;
+      const { challenge } = outcome;
+      if (signIn === undefined || authorizations >= limits.authorizations || whileStopping) throw this.#refused(challenge, signIn !== undefined);
+      const authorizer = this.#authorizer ?? (await this.#loadAuthorizer(signIn.load));
+      await authorizer.challenge(challenge, this.#anySignal(request.signal));
+      this.#checkRunning();
+    }
+  }
+
+  /** Closes the connections nobody uses: the next request goes out on a new one. */
+  closeIdle(): void {
+    this.#pool?.closeIdle();
+  }
+
+  /** Ends what is on its way; nothing is sent any more but what ends the session. */
+  stop(): void {
+    this.#stop.abort();
+    const { server } = this;
+    for (const each of [...this.#inFlight]) each.fail(new AdapterError("closed.stopped", { server, outcomeUnknown: each.outcomeUnknown }));
+  }
+
+  destroy(): void {
+    this.#pool?.destroy();
+  }
+
+  async #once<T>(request: HttpRequest, receive: Receive<T>, whileStopping: boolean): Promise<T | Challenged> {
+    const pool = this.#pool ?? (await this.#open());
+    if (!whileStopping) this.#checkRunning();
+    const context = { server: this.server, url: this.#shownUrl, inFlight: this.#inFlight };
+    const filtered: Receive<T | Challenged> = (response) => {
+      this.#authorizer?.observe?.(response.headers);
+      return isChallenge(response) ? this.#challenged(request, response) : receive(response);
+    };
+    try {
+      return await exchange(context, pool, request, filtered);
+    } catch (error) {
+      // Nothing was sent: the handshake below HTTP failed.
+      const code = isSituation(error, "connect.failed") ? (error.cause as NodeJS.ErrnoException | undefined)?.code : undefined;
+      if (!UNKNOWN_ISSUER.has(code) || !(await pool.trustSystem())) throw error;
+      return await exchange(context, pool, request, filtered);
+    }
+  }
+
+  #open(): Promise<Pool> {
+    this.#opening ??= Pool.open(this.url, this.limits.idleSocketMs).then((pool) => {
+      this.#pool = pool;
+      return pool;
+    });
+    return this.#opening;
+  }
+
+  async #challenged(request: HttpRequest, response: HttpResponse): Promise<Challenged> {
+    const { refusalBytes, lingerMs } = this.limits;
+    await response.skip(refusalBytes, lingerMs);
+    const { method } = request;
+    const wwwAuthenticate = response.headers["www-authenticate"] ?? "";
+    const status = response.status as 401 | 403;
+    return new Challenged({ method, url: this.url.href, status, wwwAuthenticate, headers: response.headers });
+  }
+
+  async #authorized(authorizer: Authorizer, request: HttpRequest): Promise<HttpRequest> {
+    const { method, signal } = request;
+    const headers = await authorizer.headers({ method, url: this.url.href }, this.#anySignal(signal));
+    return { ...request, headers: withHeaders(request.headers, headers) };
+  }
+
+  async #loadAuthorizer(load: () => Promise<Authorizer>): Promise<Authorizer> {
+    this.#loading ??= load();
+    try {
+      this.#authorizer = await this.#loading;
+      return this.#authorizer;
+    } finally {
+      // After a failure the next request tries again.
+      this.#loading = undefined;
+    }
+  }
+
+  #refused({ status, wwwAuthenticate }: Challenge, triedToSignIn: boolean): AdapterError {
+    return new AdapterError("auth.required", {
+      server: this.server,
+      status,
+      wwwAuthenticate: quoteText(wwwAuthenticate, CHALLENGE_CHARACTERS),
+      hint: triedToSignIn ? "It keeps refusing what the sign-in obtained." : 'Check the "headers" of its entry.',
+    });
+  }
+
+  #anySignal(signal: AbortSignal | undefined): AbortSignal {
+    return signal === undefined ? this.#stop.signal : AbortSignal.any([signal, this.#stop.signal]);
+  }
+
+  #checkRunning(): void {
+    if (this.#stop.signal.aborted) throw new AdapterError("closed.stopped", { server: this.server, outcomeUnknown: false });
+  }
+}
+
+function isChallenge({ status, headers }: HttpResponse): boolean {
+  return status === 401 || (status === 403 && INSUFFICIENT_SCOPE.test(headers["www-authenticate"] ?? ""));
+}
+
+function parseUrl(text: string): URL {
+  if (!URL.canParse(text)) throw new AdapterError("config.url", { reason: "is no valid URL" });
+  const url = new URL(text);
+  if (url.protocol !== "http:" && url.protocol !== "https:") throw new AdapterError("config.url", { reason: "must begin with http:// or https://" });
+  if (url.username !== "" || url.password !== "") throw new AdapterError("config.url", { reason: "must not contain a user name or password" });
+  return url;
+}

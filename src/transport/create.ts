@@ -1,0 +1,33 @@
+import type { Authorizer } from "../authorizer.ts";
+import type { Limits } from "../limits.ts";
+import type { ServerSpec } from "../server-spec.ts";
+import { StdioTransport } from "./stdio.ts";
+import type { Transport } from "./transport.ts";
+
+export interface CreateOptions {
+  readonly limits: Limits;
+  readonly signIn?: { readonly eager: boolean; readonly load: () => Promise<Authorizer> };
+}
+
+/** How to make transports for one server: what is heavy is loaded before the first is made. */
+export interface TransportFactory {
+  readonly create: () => Transport;
+  /** The transport of the first revision, for a server that refuses the present one; absent where it cannot apply. */
+  readonly createLegacy?: () => Transport;
+  /** Status and body of the refusal that an error stands for, if it stands for one. */
+  readonly rejectionOf: (error: unknown) => { readonly status: number; readonly body: string } | undefined;
+}
+
+/** The only place that names the concrete transports. */
+export async function transportFactory(spec: ServerSpec, { limits, signIn }: CreateOptions): Promise<TransportFactory> {
+  const { name: server, endpoint } = spec;
+  if (endpoint.kind === "stdio") return { create: () => new StdioTransport({ server, endpoint, limits }), rejectionOf: () => undefined };
+  const { url, headers, transport } = endpoint;
+  const options = { server, url, headers, limits, ...(signIn === undefined ? {} : { signIn }) };
+  const { HttpTransport, rejectionOf } = await import("./http.ts");
+  if (transport === "http") return { create: () => new HttpTransport(options), rejectionOf };
+  const { LegacySseTransport } = await import("./legacy-sse.ts");
+  const createLegacy = (): Transport => new LegacySseTransport(options);
+  if (transport === "sse") return { create: createLegacy, rejectionOf };
+  return { create: () => new HttpTransport(options), createLegacy, rejectionOf };
+}

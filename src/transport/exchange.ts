@@ -1,0 +1,158 @@
+import type { ClientRequest, IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import { AdapterError, reasonOf } from "../errors.ts";
+import type { HttpRequest, Pool } from "./pool.ts";
+import { HttpResponse } from "./response.ts";
+
+/** Where an exchange belongs: for its errors, and so that it can be ended with the rest. */
+export interface ExchangeContext {
+  readonly server: string;
+  /** Origin and path: what errors may show. */
+  readonly url: string;
+  readonly inFlight: Set<Exchange>;
+}
+
+/** Called in the same turn as the response head; the exchange is over when the returned promise settles. */
+export type Receive<T> = (response: HttpResponse) => Promise<T>;
+
+/**
+ * Sends one request, once, and hands its response to `receive`.
+ * No clock runs here: only the request's signal, `Exchange.fail` or the other side end it, and then its socket is closed.
+ * @throws AdapterError `connect.failed` (nothing was sent), `closed` (outcome unknown), `protocol.unreadable`, `cancelled`.
+ */
+export function exchange<T>(context: ExchangeContext, pool: Pool, request: HttpRequest, receive: Receive<T>): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    if (request.signal?.aborted) return reject(new AdapterError("cancelled", { server: context.server }));
+    const running = new Exchange(context, pool, request, reject, (response) => {
+      receive(response).then(
+        (value) => {
+          running.finish();
+          resolve(value);
+        },
+        (error: unknown) => {
+          running.fail(error);
+          running.finish();
+          reject(error);
+        },
+      );
+    });
+  });
+}
+
+/** One request on its way: what can still go wrong with it, and whose problem that is. */
+export class Exchange implements EventListenerObject {
+  readonly server: string;
+  readonly label: string;
+  /** Set once something went wrong; the socket is closed then. */
+  failure: unknown;
+  /** Who waits at the moment. */
+  onFailure: (error: unknown) => void;
+  readonly #context: ExchangeContext;
+  readonly #pool: Pool;
+  readonly #request: ClientRequest;
+  readonly #signal: AbortSignal | undefined;
+  #message: IncomingMessage | undefined;
+  /** Some of the request may have left this machine. */
+  #connected = false;
+  #over = false;
+
+  constructor(
+    context: ExchangeContext,
+    pool: Pool,
+    request: HttpRequest,
+    onFailure: (error: unknown) => void,
+    onResponse: (response: HttpResponse) => void,
+  ) {
+    this.server = context.server;
+    this.label = request.label;
+    this.onFailure = onFailure;
+    this.#context = context;
+    this.#pool = pool;
+    this.#signal = request.signal;
+    this.#request = pool.request(request);
+    this.#request.on("socket", (socket) => this.#onSocket(socket));
+    this.#request.on("response", (message) => {
+      this.#message = message;
+      onResponse(new HttpResponse(message, this));
+    });
+    this.#request.on("error", (error) => this.#onError(error));
+    this.#request.on("close", () => this.#onClose());
+    this.#signal?.addEventListener("abort", this, { once: true });
+    context.inFlight.add(this);
+    this.#request.end(request.body);
+  }
+
+  /** Something may have reached the server. */
+  get outcomeUnknown(): boolean {
+    return this.#connected;
+  }
+
+  /** The signal fired. */
+  handleEvent(): void {
+    this.fail(new AdapterError("cancelled", { server: this.server }));
+  }
+
+  /** Ends it at once, its socket included; the first failure counts. */
+  fail(error: unknown): void {
+    if (this.#over || this.failure !== undefined) return;
+    this.failure = error;
+    this.#request.destroy();
+    this.onFailure(error);
+  }
+
+  /** Nobody waits any more. What is left of the response is its owner's to drain or to close. */
+  finish(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#context.inFlight.delete(this);
+    this.#signal?.removeEventListener("abort", this);
+    // An early answer to a body that is still being sent: the rest would keep the connection busy for nothing.
+    if (this.#message?.complete && !this.#request.writableFinished) this.#request.destroy();
+  }
+
+  /** The response broke off, or was none. */
+  broken(error: Error | undefined): void {
+    this.fail(this.#describe(error));
+  }
+
+  #onSocket(socket: Socket): void {
+    const secure = "encrypted" in socket && socket.encrypted === true;
+    this.#connected = this.#request.reusedSocket || (!secure && !socket.connecting);
+    if (this.#connected) return;
+    socket.once(secure ? "secureConnect" : "connect", () => {
+      this.#connected = true;
+    });
+  }
+
+  #onError(error: Error): void {
+    // The whole response is here already: what happens to the connection afterwards concerns nobody.
+    if (this.#message?.complete) return;
+    this.broken(error);
+  }
+
+  #onClose(): void {
+    if (this.#message === undefined) this.broken(undefined);
+  }
+
+  #describe(error: Error | undefined): AdapterError {
+    const { server, label: method } = this;
+    const cause = error === undefined ? undefined : { cause: error };
+    if (!this.#connected) {
+      const via = this.#pool.proxy === undefined ? "" : ` (through the proxy ${this.#pool.proxy})`;
+      const reason = `${error === undefined ? "the connection was closed" : reasonOf(error)}${via}`;
+      return new AdapterError("connect.failed", { server, url: this.#context.url, reason }, cause);
+    }
+    const code = (error as NodeJS.ErrnoException | undefined)?.code;
+    if (code?.startsWith("HPE_") && code !== "HPE_INVALID_EOF_STATE") {
+      const reason = `its response is not valid HTTP (${code})`;
+      return new AdapterError("protocol.unreadable", { server, method, reason, outcomeUnknown: true }, cause);
+    }
+    const when = this.#message === undefined ? "before an answer came" : "in the middle of the answer";
+    const reason = `the connection broke ${when}${code === undefined ? "" : ` (${code})`}`;
+    return new AdapterError("closed", { server, method, reason, outcomeUnknown: true }, cause);
+  }
+}
+
+interface EventListenerObject {
+  handleEvent(): void;
+}

@@ -1,0 +1,79 @@
+import { AdapterError } from "../errors.ts";
+import type { Situation } from "../messages.ts";
+
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+/** Field values as node:http writes them: one byte a character, no line ends, no NUL. */
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** Ours to say: what a configured header of the name says is left out. */
+const OWN: ReadonlySet<string> = new Set(["accept", "content-type", "content-length", "mcp-protocol-version", "mcp-session-id"]);
+/** Would change where a message goes or how it is framed. */
+const REFUSED: ReadonlySet<string> = new Set([
+  "connection",
+  "expect",
+  "host",
+  "keep-alive",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+const ACCEPT_BOTH = "application/json, text/event-stream";
+
+/** The constant headers of a connection, as flat lists of names and values. */
+export interface ConstantHeaders {
+  readonly post: readonly string[];
+  readonly get: readonly string[];
+  readonly delete: readonly string[];
+}
+
+/**
+ * Joins the protocol's own headers with the configured ones.
+ * @throws AdapterError `config_error` for a configured header that cannot be sent; its value is not shown.
+ */
+export function constantHeaders(server: string, url: URL, configured: Readonly<Record<string, string>>): ConstantHeaders {
+  const names = new Set<string>();
+  const extra: string[] = [];
+  for (const [name, value] of Object.entries(configured)) {
+    const key = name.toLowerCase();
+    if (OWN.has(key)) continue;
+    checkHeader("header.entry", server, name, value);
+    if (REFUSED.has(key)) throw new AdapterError("header.entry", { server, header: name, reason: "is the adapter's to set" });
+    if (names.has(key)) throw new AdapterError("header.entry", { server, header: name, reason: "is there twice" });
+    names.add(key);
+    extra.push(name, value);
+  }
+  if (!names.has("user-agent")) extra.push("User-Agent", "rpi-mcp-adapter");
+  if (!names.has("accept-encoding")) extra.push("Accept-Encoding", "gzip, deflate, br");
+  const host = ["Host", url.host];
+  return {
+    post: [...host, "Content-Type", "application/json", "Accept", ACCEPT_BOTH, ...extra],
+    get: [...host, "Accept", "text/event-stream", "Cache-Control", "no-cache", ...extra],
+    delete: [...host, "Accept", "*/*", ...extra],
+  };
+}
+
+/** @throws AdapterError of the given situation if node:http would refuse the header, or a line end could be smuggled in. */
+export function checkHeader(
+  situation: Extract<Situation, "header.entry" | "header.message">,
+  server: string,
+  header: string,
+  value: string,
+): void {
+  if (!TOKEN.test(header)) throw new AdapterError(situation, { server, header, reason: "is no valid header name" });
+  if (!VALUE.test(value)) throw new AdapterError(situation, { server, header, reason: "has a value with line ends or other characters that no header can carry" });
+}
+
+/** A flat list with some headers added; one that is there already is replaced. */
+export function withHeaders(list: readonly string[], added: Readonly<Record<string, string>>): string[] {
+  const names = new Set(Object.keys(added).map((name) => name.toLowerCase()));
+  const merged: string[] = [];
+  for (let at = 0; at + 1 < list.length; at += 2) {
+    const name = list[at] as string;
+    if (!names.has(name.toLowerCase())) merged.push(name, list[at + 1] as string);
+  }
+  for (const [name, value] of Object.entries(added)) merged.push(name, value);
+  return merged;
+}

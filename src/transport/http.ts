@@ -1,0 +1,184 @@
+import { AdapterError, isSituation } from "../errors.ts";
+import type { Wire } from "../protocol/dialect.ts";
+import { isRequest, type JsonRpcMessage, type JsonRpcRequest } from "../protocol/jsonrpc.ts";
+import { HttpClient, type HttpTransportOptions } from "./client.ts";
+import type { HttpRequest } from "./pool.ts";
+import { labelOf, postOf } from "./post.ts";
+import { quoteBody, quoteText } from "./quoting.ts";
+import { type RefusalContext, readRefusal } from "./refusal.ts";
+import { ReplyStream } from "./reply-stream.ts";
+import type { HttpResponse } from "./response.ts";
+import { resume } from "./resume.ts";
+import type { SendOptions, Sink, Transport } from "./transport.ts";
+
+export type { HttpTransportOptions } from "./client.ts";
+export { rejectionOf } from "./refusal.ts";
+
+/** Basic, Session Management: visible ASCII only. */
+const SESSION_ID = /^[\x21-\x7e]+$/;
+const TYPE_CHARACTERS = 100;
+const NONE: readonly string[] = [];
+
+/**
+ * Streamable HTTP: one POST a message, answered by a JSON body or an event stream (Transports, Streamable HTTP). No message is ever sent
+ * twice, and nothing but the caller's signal, `close` and the server ends an exchange.
+ */
+export class HttpTransport implements Transport {
+  readonly kind = "http";
+  readonly ownStream = true;
+  readonly #client: HttpClient;
+  readonly #path: string;
+  #sink: Sink | undefined;
+  #wire: Wire | undefined;
+  /** Named in the response to `initialize`; sent where the dialect has sessions. */
+  #session: string | undefined;
+  /** Version and session, as the dialect wants them. */
+  #adopted: readonly string[] = [];
+  #closing: Promise<void> | undefined;
+
+  /** @throws AdapterError `config.url`. */
+  constructor(options: HttpTransportOptions) {
+    this.#client = new HttpClient(options);
+    this.#path = this.#client.url.pathname + this.#client.url.search;
+  }
+
+  /** Contacts nobody. @throws AdapterError `header.entry`: an entry's header cannot be sent. */
+  async open(sink: Sink, signal?: AbortSignal): Promise<void> {
+    if (signal?.aborted) throw new AdapterError("cancelled", { server: this.#client.server });
+    void this.#client.headers;
+    this.#sink = sink;
+  }
+
+  adopt(wire: Wire): void {
+    this.#wire = wire;
+    this.#adopted = [
+      ...(wire.versionHeader === undefined ? [] : ["MCP-Protocol-Version", wire.versionHeader]),
+      ...(wire.sessions && this.#session !== undefined ? ["Mcp-Session-Id", this.#session] : []),
+    ];
+  }
+
+  async send(message: JsonRpcMessage, options: SendOptions = {}): Promise<void> {
+    const request = this.#post(message, options);
+    if (options.fresh) this.#client.closeIdle();
+    if (!isRequest(message)) return this.#client.exchange(request, (response) => this.#told(response, message));
+    const broken = await this.#client.exchange(request, (response) => this.#answer(response, message, options));
+    if (broken === undefined) return;
+    await resume(this.#client, broken, { headers: [...this.#client.headers.get, ...this.#adopted], label: message.method, signal: options.signal });
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#end();
+    return this.#closing;
+  }
+
+  diagnostics(): Readonly<Record<string, unknown>> {
+    return {};
+  }
+
+  #post(message: JsonRpcMessage, options: SendOptions): HttpRequest {
+    const { server } = this.#client;
+    if (this.#sink === undefined || this.#closing !== undefined) throw new AdapterError("closed.stopped", { server, outcomeUnknown: false });
+    // Versioning: neither the revision nor a session is known before `initialize` is answered.
+    const opening = "method" in message && message.method === "initialize";
+    return postOf(this.#client, this.#path, message, opening ? NONE : this.#adopted, options);
+  }
+
+  /** A notification or an answer: any success will do, whatever comes with it. */
+  async #told(response: HttpResponse, message: JsonRpcMessage): Promise<void> {
+    const { refusalBytes, lingerMs } = this.#client.limits;
+    if (response.ok) return response.skip(refusalBytes, lingerMs);
+    await readRefusal(response, this.#refusalContext(message));
+  }
+
+  /** Returns the stream if it ended without the answer and can be resumed. */
+  async #answer(response: HttpResponse, message: JsonRpcRequest, options: SendOptions): Promise<ReplyStream | undefined> {
+    const { server, limits } = this.#client;
+    const sink = this.#sink as Sink;
+    if (!response.ok) {
+      sink.message(await readRefusal(response, this.#refusalContext(message)));
+      return undefined;
+    }
+    if (message.method === "initialize") this.#keepSession(response);
+    if (response.contentType !== "text/event-stream") {
+      await this.#answerInOne(response, message, sink);
+      return undefined;
+    }
+    const stream = new ReplyStream({ server, limits, sink, answered: options.answered });
+    try {
+      if (await stream.read(response)) return undefined;
+    } catch (error) {
+      if (!isSituation(error, "closed") || !this.#mayResume(stream, options)) throw error;
+      return stream;
+    }
+    return this.#mayResume(stream, options) ? stream : undefined;
+  }
+
+  #mayResume(stream: ReplyStream, { answered }: SendOptions): boolean {
+    return this.#wire?.resumable === true && answered?.() === false && stream.lastEventId !== undefined;
+  }
+
+  async #answerInOne(response: HttpResponse, { method }: JsonRpcRequest, sink: Sink): Promise<void> {
+    const { server, limits } = this.#client;
+    const html = response.contentType === "text/html";
+    const body = html ? await response.beginning(limits.refusalBytes, limits.refusalMs) : await response.bytes(limits.messageBytes);
+    // Whatever the type says, a message is a message; a page never is. An empty body is no answer, which the session notices.
+    if (!html && (body.length === 0 || sink.message(withoutMark(body)))) return;
+    const contentType = response.headers["content-type"];
+    const text = quoteBody(body, limits.quotedCharacters);
+    throw new AdapterError("protocol.unreadable", {
+      server,
+      method,
+      reason: html ? "it is a web page" : "it is not a JSON-RPC message",
+      ...(contentType === undefined ? {} : { contentType: quoteText(contentType, TYPE_CHARACTERS) }),
+      ...(text === "" ? {} : { body: text }),
+      outcomeUnknown: true,
+    });
+  }
+
+  #keepSession(response: HttpResponse): void {
+    const id = response.headers["mcp-session-id"];
+    this.#session = undefined;
+    if (typeof id !== "string" || id === "") return;
+    const { server, limits } = this.#client;
+    if (id.length > limits.sessionIdBytes || !SESSION_ID.test(id))
+      throw new AdapterError("protocol.result", { server, method: "initialize", reason: "its session id has characters or a length that no client may send back" });
+    this.#session = id;
+  }
+
+  #refusalContext(message: JsonRpcMessage): RefusalContext {
+    const { server, limits, url } = this.#client;
+    return { server, limits, url, message, label: labelOf(message), inSession: this.#inSession };
+  }
+
+  get #inSession(): boolean {
+    return this.#wire?.sessions === true && this.#session !== undefined;
+  }
+
+  async #end(): Promise<void> {
+    this.#client.stop();
+    if (this.#inSession) await this.#endSession();
+    this.#client.destroy();
+  }
+
+  async #endSession(): Promise<void> {
+    const { limits, headers } = this.#client;
+    const signal = AbortSignal.timeout(limits.deleteMs);
+    const request: HttpRequest = {
+      method: "DELETE",
+      path: this.#path,
+      headers: [...headers.delete, ...this.#adopted],
+      label: "the end of the session",
+      signal,
+    };
+    try {
+      await this.#client.exchange(request, (response) => response.skip(limits.refusalBytes, limits.lingerMs), true);
+    } catch {
+      // A courtesy: the server may refuse it, and forgets the session in time anyway.
+    }
+  }
+}
+
+/** RFC 8259, 8.1: a byte order mark may be ignored. */
+function withoutMark(body: Buffer): Buffer {
+  return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? body.subarray(3) : body;
+}

@@ -1,0 +1,165 @@
+import { AdapterError, isAdapterError, isSituation, reasonOf } from "../errors.ts";
+import type { Wire } from "../protocol/dialect.ts";
+import type { JsonRpcMessage } from "../protocol/jsonrpc.ts";
+import { HttpClient, type HttpTransportOptions } from "./client.ts";
+import { labelOf, postOf } from "./post.ts";
+import { quoteText } from "./quoting.ts";
+import { readRefusal } from "./refusal.ts";
+import type { HttpResponse } from "./response.ts";
+import { EventStreamDecoder, type StreamEvent } from "./sse.ts";
+import type { SendOptions, Sink, Transport } from "./transport.ts";
+
+const STREAM = "the event stream";
+const QUOTED_CHARACTERS = 200;
+
+/**
+ * The HTTP+SSE transport of the first revision: one event stream brings everything the server says, and names the endpoint
+ * that messages are POSTed to. A stream that ends is the end of the connection; nothing is sent twice.
+ */
+export class LegacySseTransport implements Transport {
+  readonly kind = "sse";
+  readonly ownStream = false;
+  readonly #client: HttpClient;
+  /** Ends the stream before the endpoint is known. */
+  readonly #givenUp = new AbortController();
+  #sink: Sink | undefined;
+  /** Path and query, on the origin of the URL. */
+  #endpoint: string | undefined;
+  #adopted: readonly string[] = [];
+  /** Why the stream is over. */
+  #broken: string | undefined;
+  #closed = false;
+
+  /** @throws AdapterError `config.url`. */
+  constructor(options: HttpTransportOptions) {
+    this.#client = new HttpClient(options);
+  }
+
+  /**
+   * Opens the stream and resolves once the server has named its endpoint.
+   * @throws AdapterError `connect_failed`, `http_error`, `auth_required`, `cancelled`, `config_error`.
+   */
+  async open(sink: Sink, signal?: AbortSignal): Promise<void> {
+    const { server, limits } = this.#client;
+    this.#sink = sink;
+    let late = false;
+    const timer = setTimeout(() => {
+      late = true;
+      this.#givenUp.abort();
+    }, limits.endpointMs);
+    const giveUp = (): void => this.#givenUp.abort();
+    signal?.addEventListener("abort", giveUp);
+    if (signal?.aborted) giveUp();
+    try {
+      await new Promise<void>((resolve, reject) => void this.#listen(resolve, reject));
+    } catch (error) {
+      this.#shutDown();
+      throw late ? this.#connectFailed(`it named no endpoint within ${limits.endpointMs / 1000} s`) : error;
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", giveUp);
+    }
+    if (this.#closed) throw new AdapterError("closed.stopped", { server, outcomeUnknown: false });
+  }
+
+  adopt(wire: Wire): void {
+    this.#adopted = wire.versionHeader === undefined ? [] : ["MCP-Protocol-Version", wire.versionHeader];
+  }
+
+  /** Resolves when the server has taken the message; an answer comes on the stream, perhaps before that. */
+  async send(message: JsonRpcMessage, options: SendOptions = {}): Promise<void> {
+    const { server, limits, url } = this.#client;
+    if (this.#broken !== undefined) throw new AdapterError("closed", { server, reason: this.#broken, outcomeUnknown: false });
+    if (this.#endpoint === undefined || this.#closed) throw new AdapterError("closed.stopped", { server, outcomeUnknown: false });
+    const request = postOf(this.#client, this.#endpoint, message, this.#adopted, options);
+    if (options.fresh) this.#client.closeIdle();
+    await this.#client.exchange(request, async (response) => {
+      if (response.ok) return response.skip(limits.refusalBytes, limits.lingerMs);
+      const answer = await readRefusal(response, { server, limits, url, message, label: labelOf(message), inSession: true });
+      this.#sink?.message(answer);
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#shutDown();
+  }
+
+  diagnostics(): Readonly<Record<string, unknown>> {
+    return {};
+  }
+
+  async #listen(opened: () => void, refused: (error: unknown) => void): Promise<void> {
+    const { url, headers } = this.#client;
+    try {
+      const signal = this.#givenUp.signal;
+      const request = { method: "GET", path: url.pathname + url.search, headers: headers.get, label: STREAM, signal } as const;
+      await this.#client.exchange(request, (response) => this.#read(response, opened));
+      this.#end(undefined, refused);
+    } catch (error) {
+      this.#end(error, refused);
+    }
+  }
+
+  async #read(response: HttpResponse, opened: () => void): Promise<void> {
+    const { server, limits, url } = this.#client;
+    if (!response.ok) {
+      await readRefusal(response, { server, limits, url, label: STREAM, inSession: false });
+      return;
+    }
+    if (response.contentType !== "text/event-stream") {
+      response.destroy();
+      throw this.#connectFailed(`it opened no event stream, but sent content type ${JSON.stringify(quoteText(response.contentType, QUOTED_CHARACTERS))}`);
+    }
+    const decoder = new EventStreamDecoder(limits.messageBytes, (event) => {
+      if (this.#endpoint === undefined && event.type === "endpoint") {
+        this.#endpoint = this.#endpointOf(event);
+        // An idle connection is no reason for Node to stay; who waits for an answer holds a clock.
+        response.unref();
+        opened();
+      } else if (this.#endpoint !== undefined && (event.type === "" || event.type === "message") && event.data.length > 0) this.#sink?.message(event.data);
+    });
+    await response.read((chunk) => {
+      if (decoder.push(chunk)) return true;
+      throw new AdapterError("limit.message", { server, limitBytes: limits.messageBytes, outcomeUnknown: true });
+    });
+  }
+
+  /** Path and query of the endpoint, which must be on the origin that was asked: credentials go nowhere else. */
+  #endpointOf({ data }: StreamEvent): string {
+    const { url } = this.#client;
+    const text = data.toString().trim();
+    const named = quoteText(text, QUOTED_CHARACTERS);
+    if (!URL.canParse(text, url.href)) throw this.#connectFailed(`it named ${JSON.stringify(named)} as its endpoint, which is no URL`);
+    const endpoint = new URL(text, url.href);
+    if (endpoint.origin !== url.origin || endpoint.username !== "" || endpoint.password !== "")
+      throw this.#connectFailed(`it named an endpoint on another origin (${quoteText(endpoint.origin, QUOTED_CHARACTERS)})`);
+    return endpoint.pathname + endpoint.search;
+  }
+
+  /** The stream is over: before the endpoint came that is a failed connection, afterwards the end of this one. */
+  #end(error: unknown, refused: (error: unknown) => void): void {
+    if (this.#endpoint === undefined) {
+      if (error === undefined) refused(this.#connectFailed("its event stream ended before it named an endpoint"));
+      else refused(isSituation(error, "closed") ? this.#connectFailed(String(error.details["reason"])) : error);
+      return;
+    }
+    if (this.#closed) return;
+    const { server } = this.#client;
+    const broke = isSituation(error, "closed") ? String(error.details["reason"]) : reasonOf(error);
+    this.#broken = error === undefined ? "its event stream ended" : `its event stream broke off: ${broke}`;
+    const kept = isAdapterError(error) && !isSituation(error, "closed");
+    this.#sink?.closed(kept ? error : new AdapterError("closed", { server, reason: this.#broken, outcomeUnknown: true }, { cause: error }));
+    this.#shutDown();
+  }
+
+  #connectFailed(reason: string): AdapterError {
+    const { server, url } = this.#client;
+    return new AdapterError("connect.failed", { server, url: `${url.origin}${url.pathname}`, reason });
+  }
+
+  #shutDown(): void {
+    this.#client.stop();
+    this.#client.destroy();
+  }
+}

@@ -1,0 +1,70 @@
+const NEWLINE = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/**
+ * Bytes to lines in linear time: only new bytes are searched, and a line that came in pieces is joined once.
+ * Lines are given without their end (LF or CRLF); a byte order mark at the very start of the stream is left out (RFC 8259, 8.1).
+ */
+export class LineSplitter {
+  readonly #limitBytes: number;
+  readonly #onLine: (line: Buffer) => void;
+  readonly #onOverflow: () => void;
+  #parts: Buffer[] = [];
+  #bytes = 0;
+  #first = true;
+  #overflowed = false;
+
+  /** `onOverflow` is called once, as soon as a line has more than `limitBytes`; everything after it is dropped. */
+  constructor(limitBytes: number, onLine: (line: Buffer) => void, onOverflow: () => void) {
+    this.#limitBytes = limitBytes;
+    this.#onLine = onLine;
+    this.#onOverflow = onOverflow;
+  }
+
+  push(chunk: Buffer): void {
+    let start = 0;
+    while (!this.#overflowed) {
+      const end = chunk.indexOf(NEWLINE, start);
+      if (end < 0) break;
+      this.#take(chunk.subarray(start, end));
+      start = end + 1;
+    }
+    if (!this.#overflowed && start < chunk.length) this.#keep(start === 0 ? chunk : chunk.subarray(start));
+  }
+
+  /** The stream ended: what is left counts as a line. */
+  end(): void {
+    if (this.#bytes > 0 && !this.#overflowed) this.#take(Buffer.alloc(0));
+  }
+
+  #take(piece: Buffer): void {
+    if (this.#bytes + piece.length > this.#limitBytes) return this.#overflow();
+    let line = piece;
+    if (this.#parts.length > 0) {
+      this.#parts.push(piece);
+      line = this.#parts.length === 1 ? piece : Buffer.concat(this.#parts, this.#bytes + piece.length);
+      this.#parts = [];
+      this.#bytes = 0;
+    }
+    if (this.#first) {
+      this.#first = false;
+      if (line.subarray(0, 3).equals(BYTE_ORDER_MARK)) line = line.subarray(3);
+    }
+    if (line.length > 0 && line[line.length - 1] === CARRIAGE_RETURN) line = line.subarray(0, -1);
+    if (line.length > 0) this.#onLine(line);
+  }
+
+  #keep(piece: Buffer): void {
+    this.#bytes += piece.length;
+    if (this.#bytes > this.#limitBytes) return this.#overflow();
+    this.#parts.push(piece);
+  }
+
+  #overflow(): void {
+    this.#overflowed = true;
+    this.#parts = [];
+    this.#bytes = 0;
+    this.#onOverflow();
+  }
+}

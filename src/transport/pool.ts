@@ -1,0 +1,139 @@
+import type { Agent, AgentOptions, ClientRequest, RequestOptions } from "node:http";
+import type { Socket } from "node:net";
+
+export interface HttpRequest {
+  readonly method: "POST" | "GET" | "DELETE";
+  /** Path and query on the pool's origin. */
+  readonly path: string;
+  /** Names and values in turns, checked. */
+  readonly headers: readonly string[];
+  readonly body?: string;
+  /** What errors call it: the method of the message. */
+  readonly label: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Time for one address of a host before the next is tried; Node's 250 ms would give up on working but distant hosts. */
+const ADDRESS_MS = 2000;
+/** Pause between the probes that keep an idle connection known to the routers on its way. */
+const PROBE_MS = 30_000;
+
+/**
+ * The connections to one origin: kept alive, unlimited in number, never a reason for Node to stay alive while unused.
+ * Nothing here ends a connection that is in use; what a server says of its idle time only shortens the reuse.
+ */
+export class Pool {
+  /** The proxy in between, without credentials. */
+  readonly proxy: string | undefined;
+  readonly #agent: Agent;
+  readonly #request: (options: RequestOptions) => ClientRequest;
+  readonly #target: RequestOptions;
+  #trustsSystem = false;
+
+  /** Loads what this origin needs, and nothing else: node:http or node:https, a proxy's agent only where one applies. */
+  static async open(url: URL, idleSocketMs: number): Promise<Pool> {
+    const secure = url.protocol === "https:";
+    const { Agent, request } = secure ? await import("node:https") : await import("node:http");
+    const options: AgentOptions & { autoSelectFamilyAttemptTimeout: number } = {
+      keepAlive: true,
+      keepAliveMsecs: PROBE_MS,
+      maxSockets: Number.POSITIVE_INFINITY,
+      noDelay: true,
+      autoSelectFamilyAttemptTimeout: ADDRESS_MS,
+    };
+    const proxied = namesProxy(process.env) ? (await import("./proxy.ts")).proxyAgent(url, options) : undefined;
+    const agent = proxied?.agent ?? new Agent(options);
+    boundIdleTime(agent, idleSocketMs);
+    return new Pool(url, agent, request, proxied?.proxy);
+  }
+
+  private constructor(url: URL, agent: Agent, request: (options: RequestOptions) => ClientRequest, proxy: string | undefined) {
+    this.proxy = proxy;
+    this.#agent = agent;
+    this.#request = request;
+    this.#target = {
+      protocol: url.protocol,
+      host: url.hostname.replace(/^\[|\]$/g, ""),
+      port: url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port),
+    };
+  }
+
+  request({ method, path, headers }: HttpRequest): ClientRequest {
+    const { protocol, host, port } = this.#target as Required<Pick<RequestOptions, "protocol" | "host" | "port">>;
+    return this.#request({
+      protocol,
+      host,
+      port,
+      path,
+      method,
+      agent: this.#agent,
+      // A flat list is written as it stands, which is faster; an agent for proxies rewrites the headers and needs them by name.
+      headers: this.proxy === undefined ? (headers as string[]) : byName(headers),
+    });
+  }
+
+  /** Closes every connection that is not in use. */
+  closeIdle(): void {
+    // Emptied by hand: a destroyed socket would stay in the list, to be handed out, until its `close` event.
+    for (const sockets of Object.values(this.#agent.freeSockets)) for (const socket of sockets?.splice(0) ?? []) socket.destroy();
+  }
+
+  destroy(): void {
+    this.#agent.destroy();
+  }
+
+  /** Trusts the certificates of the operating system too, where Node can read them. Returns whether that is news. */
+  async trustSystem(): Promise<boolean> {
+    if (this.#trustsSystem) return false;
+    this.#trustsSystem = true;
+    const tls: typeof import("node:tls") & { getCACertificates?: (type: string) => string[] } = await import("node:tls");
+    if (tls.getCACertificates === undefined) return false;
+    const ca = [...tls.getCACertificates("default"), ...tls.getCACertificates("system")];
+    const { options } = this.#agent as Agent & { options: { secureContext?: object } };
+    options.secureContext = tls.createSecureContext({ ca });
+    return true;
+  }
+}
+
+function namesProxy(environment: NodeJS.ProcessEnv): boolean {
+  return PROXY_VARIABLES.some((name) => environment[name] || environment[name.toUpperCase()]);
+}
+
+const PROXY_VARIABLES = ["http_proxy", "https_proxy", "all_proxy"];
+
+/** The agent's own two hooks, typed as they are. */
+interface KeepAlive {
+  keepSocketAlive(socket: Socket): boolean;
+  reuseSocket(socket: Socket, request: ClientRequest): void;
+}
+
+function boundIdleTime(agent: Agent, idleSocketMs: number): void {
+  const hooks = agent as unknown as KeepAlive;
+  const keep = hooks.keepSocketAlive;
+  const reuse = hooks.reuseSocket;
+  hooks.keepSocketAlive = (socket) => {
+    const hintMs = announcedIdleMs(socket);
+    if (!keep.call(agent, socket) || hintMs <= 0) return false;
+    // The agent closes a free socket whose timer fires; the timer does not keep Node alive.
+    socket.setTimeout(Math.min(idleSocketMs, hintMs));
+    return true;
+  };
+  hooks.reuseSocket = (socket, request) => {
+    socket.setTimeout(0);
+    reuse.call(agent, socket, request);
+  };
+}
+
+/** How long the server says it keeps an idle connection, less a second for the way; infinite if it says nothing. */
+function announcedIdleMs(socket: Socket): number {
+  const { _httpMessage: request } = socket as Socket & { _httpMessage?: { res?: { headers: Record<string, unknown> } } };
+  const hint = request?.res?.headers["keep-alive"];
+  const seconds = typeof hint === "string" ? /\btimeout=(\d+)/.exec(hint)?.[1] : undefined;
+  return seconds === undefined ? Number.POSITIVE_INFINITY : Number(seconds) * 1000 - 1000;
+}
+
+function byName(headers: readonly string[]): Record<string, string> {
+  const named: Record<string, string> = {};
+  for (let at = 0; at + 1 < headers.length; at += 2) named[headers[at] as string] = headers[at + 1] as string;
+  return named;
+}

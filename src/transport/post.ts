@@ -1,0 +1,37 @@
+import { AdapterError } from "../errors.ts";
+import type { JsonRpcMessage } from "../protocol/jsonrpc.ts";
+import type { HttpClient } from "./client.ts";
+import { checkHeader } from "./http-headers.ts";
+import type { HttpRequest } from "./pool.ts";
+import type { SendOptions } from "./transport.ts";
+
+/**
+ * One message as the one POST that carries it.
+ * @throws AdapterError `limit.outgoing`, `header.message`; nothing was sent then.
+ */
+export function postOf(
+  client: HttpClient,
+  path: string,
+  message: JsonRpcMessage,
+  adopted: readonly string[],
+  { headers, signal }: SendOptions,
+): HttpRequest {
+  const { server, limits } = client;
+  const body = JSON.stringify(message);
+  const bytes = Buffer.byteLength(body);
+  const label = labelOf(message);
+  if (bytes > limits.messageBytes) throw new AdapterError("limit.outgoing", { server, method: label, bytes, limitBytes: limits.messageBytes });
+  const all = [...client.headers.post, ...adopted, "Content-Length", String(bytes)];
+  if (headers !== undefined) {
+    for (const [name, value] of Object.entries(headers)) {
+      checkHeader("header.message", server, name, value);
+      all.push(name, value);
+    }
+  }
+  return { method: "POST", path, headers: all, body, label, signal };
+}
+
+/** What errors call a message. */
+export function labelOf(message: JsonRpcMessage): string {
+  return "method" in message ? message.method : "an answer";
+}

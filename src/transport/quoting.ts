@@ -1,0 +1,46 @@
+import { readable } from "./stderr-tail.ts";
+
+/** Bytes of a body that are looked at for a quotation. */
+const LOOKED_AT_BYTES = 16 * 1024;
+const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'", apos: "'", nbsp: " " };
+
+/**
+ * The start of a remote text as one line for an error: no control or formatting characters, blanks squeezed, HTML reduced
+ * to what a person would read, at most `characters` long.
+ */
+export function quoteBody(body: Buffer, characters: number): string {
+  const text = body.subarray(0, LOOKED_AT_BYTES).toString("utf8");
+  return quoteText(/^\s*<(?:!doctype html|html|head|body)\b/i.test(text.slice(0, 200)) ? htmlText(text) : text, characters);
+}
+
+export function quoteText(text: string, characters: number): string {
+  // Direction marks and other invisible characters could make the quotation read as something else.
+  const line = readable(text).replace(/\p{Cf}/gu, "").replace(/\s+/g, " ").trim();
+  if (line.length <= characters) return line;
+  // Not between the halves of a surrogate pair.
+  return `${line.slice(0, characters).replace(/[\uD800-\uDBFF]$/, "")}…`;
+}
+
+/** In linear time: whatever a gateway sends may be hostile. */
+function htmlText(html: string): string {
+  const lower = html.toLowerCase();
+  let text = "";
+  let at = 0;
+  while (at < html.length) {
+    const open = html.indexOf("<", at);
+    if (open < 0) break;
+    text += `${html.slice(at, open)} `;
+    const hidden = HIDDEN.find((name) => lower.startsWith(name, open + 1));
+    const end = hidden === undefined ? html.indexOf(">", open) : lower.indexOf(`</${hidden}`, open);
+    if (end < 0) return decodeEntities(text);
+    at = hidden === undefined ? end + 1 : end;
+    // The closing tag of what is hidden is passed over as an ordinary tag.
+  }
+  return decodeEntities(text + html.slice(at));
+}
+
+const HIDDEN = ["script", "style"];
+
+function decodeEntities(text: string): string {
+  return text.replace(/&(amp|lt|gt|quot|apos|nbsp|#39);/g, (_, name: string) => ENTITIES[name] ?? " ");
+}

@@ -1,0 +1,102 @@
+import { AdapterError, isAdapterError } from "../errors.ts";
+import type { Limits } from "../limits.ts";
+import type { JsonRpcMessage } from "../protocol/jsonrpc.ts";
+import { isObject, isRequest } from "../protocol/jsonrpc.ts";
+import { quoteBody, quoteText } from "./quoting.ts";
+import type { HttpResponse } from "./response.ts";
+
+const RETRY_AFTER_CHARACTERS = 60;
+const LOCATION_CHARACTERS = 2000;
+/** Said by what stands in between, or about the exchange: what a JSON-RPC error in the body adds is not the answer. */
+const ABOUT_THE_EXCHANGE: ReadonlySet<number> = new Set([401, 403, 407, 408, 425, 429, 502, 503, 504]);
+
+const rejections = new WeakMap<object, Rejection>();
+
+/** The status of a refused request, and the start of its body as it came. */
+export interface Rejection {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** What a refusal said, for whoever has to understand it; `undefined` if the error is no refusal. Also found through `cause`. */
+export function rejectionOf(error: unknown): Rejection | undefined {
+  for (let each = error, depth = 0; isAdapterError(each) && depth < 4; each = each.cause, depth++) {
+    const rejection = rejections.get(each);
+    if (rejection !== undefined) return rejection;
+  }
+  return undefined;
+}
+
+export interface RefusalContext {
+  readonly server: string;
+  readonly url: URL;
+  readonly limits: Limits;
+  /** What errors call the request. */
+  readonly label: string;
+  /** The message that was refused; absent for a request without one. */
+  readonly message?: JsonRpcMessage;
+  /** The request carried a session id. */
+  readonly inSession: boolean;
+}
+
+/**
+ * Reads a response that is no success. Returns the body if it is a JSON-RPC error that answers this very message.
+ * @throws AdapterError `http.redirect`, `session.expired`, `http.status`.
+ */
+export async function readRefusal(response: HttpResponse, context: RefusalContext): Promise<Buffer> {
+  const { limits, inSession, message } = context;
+  const { status } = response;
+  const body = await response.beginning(limits.refusalBytes, limits.refusalMs);
+  const expired = status === 404 && inSession;
+  if (status >= 400 && !expired && !ABOUT_THE_EXCHANGE.has(status) && answers(body, message)) return body;
+  const error = describe(response, body, context);
+  rejections.set(error, { status, body: body.toString("utf8") });
+  throw error;
+}
+
+function describe(response: HttpResponse, body: Buffer, context: RefusalContext): AdapterError {
+  const { server, url, limits, inSession, label: method } = context;
+  const { status } = response;
+  const location = response.headers.location;
+  if (status >= 300 && status < 400 && location !== undefined)
+    return new AdapterError("http.redirect", { server, method, status, location: target(location, url) });
+  if (status === 404 && inSession) return new AdapterError("session.expired", { server, method, status });
+  const statusText = quoteText(response.statusText, RETRY_AFTER_CHARACTERS);
+  const text = quoteBody(body, limits.quotedCharacters);
+  const retryAfter = response.headers["retry-after"];
+  return new AdapterError("http.status", {
+    server,
+    method,
+    status,
+    ...(statusText === "" ? {} : { statusText }),
+    ...(text === "" ? {} : { body: text }),
+    ...(retryAfter === undefined ? {} : { retryAfter: quoteText(retryAfter, RETRY_AFTER_CHARACTERS) }),
+    outcomeUnknown: mayHaveRun(status),
+  });
+}
+
+/** A refusal says that nothing ran; a failure behind the door may have come after the work was done. */
+function mayHaveRun(status: number): boolean {
+  return status === 408 || (status >= 500 && status !== 501 && status !== 505);
+}
+
+function answers(body: Buffer, message: JsonRpcMessage | undefined): boolean {
+  if (message === undefined || !isRequest(message) || body.length === 0) return false;
+  let value: unknown;
+  try {
+    value = JSON.parse(body.toString("utf8"));
+  } catch {
+    return false; // Not JSON: the status alone counts.
+  }
+  if (!isObject(value) || value["method"] !== undefined || !isObject(value["error"])) return false;
+  return value["id"] === message.id || value["id"] === String(message.id);
+}
+
+/** Where a redirect leads, without credentials. */
+function target(location: string, base: URL): string {
+  if (!URL.canParse(location, base.href)) return quoteText(location, LOCATION_CHARACTERS);
+  const url = new URL(location, base.href);
+  url.username = "";
+  url.password = "";
+  return quoteText(url.href, LOCATION_CHARACTERS);
+}

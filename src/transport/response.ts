@@ -1,0 +1,215 @@
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import type { Readable } from "node:stream";
+import { AdapterError, reasonOf } from "../errors.ts";
+import { decoderFor } from "./decoder.ts";
+
+/** Bodies from this size on are collected in place. */
+const LARGE_BYTES = 256 * 1024;
+
+/** What a response needs of its exchange. */
+export interface ResponseOwner {
+  readonly server: string;
+  readonly label: string;
+  readonly failure: unknown;
+  onFailure: (error: unknown) => void;
+  fail(error: unknown): void;
+  broken(error: Error | undefined): void;
+}
+
+/** The head of a response, and one way to its body: decoded, bounded while it arrives, read once. */
+export class HttpResponse {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly #message: IncomingMessage;
+  readonly #owner: ResponseOwner;
+
+  constructor(message: IncomingMessage, owner: ResponseOwner) {
+    this.status = message.statusCode ?? 0;
+    this.headers = message.headers;
+    this.#message = message;
+    this.#owner = owner;
+    message.on("error", (error) => owner.broken(error));
+  }
+
+  get statusText(): string {
+    return this.#message.statusMessage ?? "";
+  }
+
+  get ok(): boolean {
+    return this.status >= 200 && this.status < 300;
+  }
+
+  /** The media type without parameters, in lower case; empty if there is none. */
+  get contentType(): string {
+    const type = this.headers["content-type"];
+    if (type === undefined || type === "application/json" || type === "text/event-stream") return type ?? "";
+    const end = type.indexOf(";");
+    return (end < 0 ? type : type.slice(0, end)).trim().toLowerCase();
+  }
+
+  /**
+   * Gives the decoded body to `onChunk` as it arrives, until it ends (`true`) or `onChunk` returns `false` (`false`; the
+   * rest is then for `release` or `destroy`). What `onChunk` throws ends the exchange.
+   */
+  read(onChunk: (chunk: Buffer) => boolean): Promise<boolean> {
+    const encoding = this.headers["content-encoding"]?.trim().toLowerCase();
+    if (encoding === undefined || encoding === "" || encoding === "identity") return this.#pump(this.#message, onChunk);
+    return this.#readEncoded(encoding, onChunk);
+  }
+
+  /** The whole decoded body. @throws AdapterError `limit.message` as soon as it is too large. */
+  async bytes(limitBytes: number): Promise<Buffer> {
+    const { server } = this.#owner;
+    const tooLarge = (): AdapterError => new AdapterError("limit.message", { server, limitBytes, outcomeUnknown: true });
+    const encoded = this.headers["content-encoding"] !== undefined;
+    const collected = new Collector(encoded ? Number.NaN : Number(this.headers["content-length"]), limitBytes);
+    if (collected.announced > limitBytes) throw tooLarge();
+    await this.read((chunk) => {
+      if (collected.size + chunk.length > limitBytes) throw tooLarge();
+      collected.push(chunk);
+      return true;
+    });
+    return collected.bytes();
+  }
+
+  /** The beginning of a body that only explains a refusal: at most so many bytes, and for at most so long. */
+  async beginning(limitBytes: number, limitMs: number): Promise<Buffer> {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const reading = this.read((chunk) => {
+      chunks.push(chunk);
+      size += chunk.length;
+      return size < limitBytes;
+    });
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<false>((resolve) => {
+      timer = setTimeout(() => resolve(false), limitMs);
+    });
+    try {
+      if (!(await Promise.race([reading, late]))) this.destroy();
+    } catch (error) {
+      // A refusal stays a refusal if its body breaks off; being stopped from our side does not become one.
+      if (error instanceof AdapterError && (error.situation === "cancelled" || error.situation === "closed.stopped")) throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+    return Buffer.concat(chunks).subarray(0, limitBytes);
+  }
+
+  /**
+   * Passes over a body nobody reads. Resolves when the connection can be used again, or was closed because the body is
+   * an event stream, larger than `limitBytes`, or not over after `limitMs`.
+   */
+  async skip(limitBytes: number, limitMs: number): Promise<void> {
+    const message = this.#message;
+    if (this.contentType === "text/event-stream") return this.destroy();
+    let size = 0;
+    message.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > limitBytes) this.destroy();
+    });
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(() => this.destroy(), limitMs);
+      // Also when it broke off: what was to be said was in the head.
+      const settle = (): void => {
+        clearTimeout(timer);
+        resolve();
+      };
+      this.#owner.onFailure = settle;
+      message.once("end", settle);
+      message.once("close", settle);
+    });
+  }
+
+  /** Lets a stream that has given its answer come to its end within `limitMs`, for the sake of the connection; then closes it. */
+  release(limitMs: number): void {
+    const message = this.#message;
+    if (message.destroyed) return;
+    message.socket?.unref();
+    message.resume();
+    const timer = setTimeout(() => this.destroy(), limitMs);
+    timer.unref();
+    message.once("close", () => clearTimeout(timer));
+  }
+
+  /** The connection of this response is no longer a reason for Node to stay alive. */
+  unref(): void {
+    this.#message.socket?.unref();
+  }
+
+  /** Closes the connection without making a failure of it. */
+  destroy(): void {
+    this.#owner.onFailure = ignore;
+    this.#message.destroy();
+  }
+
+  async #readEncoded(encoding: string, onChunk: (chunk: Buffer) => boolean): Promise<boolean> {
+    const { server, label: method } = this.#owner;
+    const decoder = await decoderFor(encoding);
+    if (decoder === undefined) {
+      const reason = `its content encoding ${JSON.stringify(encoding.slice(0, 40))} was not asked for`;
+      throw new AdapterError("protocol.unreadable", { server, method, reason, outcomeUnknown: true });
+    }
+    decoder.on("error", (error) => {
+      const reason = `its ${encoding} body is damaged (${reasonOf(error)})`;
+      this.#owner.fail(new AdapterError("protocol.unreadable", { server, method, reason, outcomeUnknown: true }, { cause: error }));
+    });
+    this.#message.pipe(decoder);
+    try {
+      return await this.#pump(decoder, onChunk);
+    } finally {
+      this.#message.unpipe(decoder);
+      decoder.destroy();
+    }
+  }
+
+  #pump(source: Readable, onChunk: (chunk: Buffer) => boolean): Promise<boolean> {
+    return new Promise<boolean>((resolve, reject) => {
+      const owner = this.#owner;
+      if (owner.failure !== undefined) return reject(owner.failure);
+      owner.onFailure = reject;
+      let reading = true;
+      source.on("data", (chunk: Buffer) => {
+        if (!reading) return;
+        try {
+          reading = onChunk(chunk);
+          if (!reading) resolve(false);
+        } catch (error) {
+          reading = false;
+          owner.fail(error);
+        }
+      });
+      source.on("end", () => {
+        if (this.#message.complete) resolve(true);
+        else owner.broken(undefined);
+      });
+    });
+  }
+}
+
+function ignore(): void {}
+
+/** Collects a body: into one buffer of the announced size where that is large, so that it is never there twice. */
+class Collector {
+  readonly announced: number;
+  size = 0;
+  readonly #chunks: Buffer[] = [];
+  readonly #whole: Buffer | undefined;
+
+  constructor(announced: number, limitBytes: number) {
+    this.announced = announced;
+    // The parser hands out exactly as many bytes as were announced, or the exchange fails.
+    if (announced >= LARGE_BYTES && announced <= limitBytes) this.#whole = Buffer.allocUnsafeSlow(announced);
+  }
+
+  push(chunk: Buffer): void {
+    if (this.#whole === undefined) this.#chunks.push(chunk);
+    else chunk.copy(this.#whole, this.size);
+    this.size += chunk.length;
+  }
+
+  bytes(): Buffer {
+    const [first] = this.#chunks;
+    return this.#whole ?? (this.#chunks.length === 1 && first !== undefined ? first : Buffer.concat(this.#chunks, this.size));
+  }
+}

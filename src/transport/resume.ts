@@ -1,0 +1,74 @@
+import { AdapterError, isSituation } from "../errors.ts";
+import type { HttpClient } from "./client.ts";
+import type { ReplyStream } from "./reply-stream.ts";
+import type { HttpResponse } from "./response.ts";
+
+export interface ResumeRequest {
+  readonly headers: readonly string[];
+  readonly label: string;
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * Goes on reading a stream that ended before the answer came: GET with `Last-Event-ID`, never another POST
+ * (Transports, Resumability and Redelivery). Resolves when the answer came.
+ * @throws AdapterError `closed` after too many attempts that brought nothing new, or when the server refuses.
+ */
+export async function resume(client: HttpClient, stream: ReplyStream, request: ResumeRequest): Promise<void> {
+  const { resumeAttempts } = client.limits;
+  let why = "its event stream ended without the answer";
+  for (let attempts = 0; attempts < resumeAttempts && stream.lastEventId !== undefined; ) {
+    await pause(client, stream.retryMs, request.signal);
+    stream.advanced = false;
+    let refused: string | undefined;
+    try {
+      refused = await client.exchange(get(client, stream.lastEventId, request), (response) => follow(response, stream, client));
+    } catch (error) {
+      // The connection failed or broke again, which is what resuming is for.
+      if (!isSituation(error, "connect.failed") && !isSituation(error, "closed")) throw error;
+      why = String(error.details["reason"]);
+    }
+    if (refused === "answered") return;
+    if (refused !== undefined) throw lost(client, request, refused);
+    attempts = stream.advanced ? 0 : attempts + 1;
+  }
+  throw lost(client, request, `${why}, and it could not be resumed`);
+}
+
+/** Why the server will not go on; `answered`; or `undefined` if the stream ended once more. */
+async function follow(response: HttpResponse, stream: ReplyStream, client: HttpClient): Promise<string | undefined> {
+  if (response.status >= 500) {
+    await response.skip(client.limits.refusalBytes, client.limits.lingerMs);
+    return undefined;
+  }
+  if (response.ok && response.contentType === "text/event-stream") return (await stream.read(response)) ? "answered" : undefined;
+  await response.skip(client.limits.refusalBytes, client.limits.lingerMs);
+  return `its event stream ended without the answer, and the server does not resume it (HTTP ${response.status})`;
+}
+
+function get(client: HttpClient, lastEventId: string, { headers, label, signal }: ResumeRequest): Parameters<HttpClient["exchange"]>[0] {
+  const { pathname, search } = client.url;
+  return { method: "GET", path: pathname + search, headers: [...headers, "Last-Event-ID", lastEventId], label, signal };
+}
+
+function lost(client: HttpClient, { label: method }: ResumeRequest, reason: string): AdapterError {
+  return new AdapterError("closed", { server: client.server, method, reason, outcomeUnknown: true });
+}
+
+function pause(client: HttpClient, milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const { server, stopped } = client;
+    const settle = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", settle);
+      stopped.removeEventListener("abort", settle);
+      if (stopped.aborted) reject(new AdapterError("closed.stopped", { server, outcomeUnknown: true }));
+      else if (signal?.aborted) reject(new AdapterError("cancelled", { server }));
+      else resolve();
+    };
+    const timer = setTimeout(settle, milliseconds);
+    signal?.addEventListener("abort", settle);
+    stopped.addEventListener("abort", settle);
+    if (stopped.aborted || signal?.aborted) settle();
+  });
+}

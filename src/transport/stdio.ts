@@ -1,0 +1,201 @@
+import { stat } from "node:fs/promises";
+import type { Writable } from "node:stream";
+import { AdapterError, reasonOf } from "../errors.ts";
+import type { Limits } from "../limits.ts";
+import type { Wire } from "../protocol/dialect.ts";
+import type { JsonRpcMessage } from "../protocol/jsonrpc.ts";
+import type { StdioEndpoint } from "../server-spec.ts";
+import { serverEnvironment } from "./environment.ts";
+import { LineSplitter } from "./lines.ts";
+import { stopTree } from "./process-tree.ts";
+import { reaper } from "./reaper.ts";
+import type { ExitStatus, SpawnedProcess } from "./spawn.ts";
+import { readable, StderrTail } from "./stderr-tail.ts";
+import type { Raw, SendOptions, Sink, Transport } from "./transport.ts";
+
+const SKIPPED_LINES = 5;
+const SKIPPED_CHARACTERS = 120;
+/** How long the output of a process that has ended, or the end of a process whose output has ended, is waited for. */
+const SETTLE_MS = 150;
+
+export interface StdioTransportOptions {
+  readonly server: string;
+  readonly endpoint: StdioEndpoint;
+  readonly limits: Limits;
+}
+
+/** One child process that speaks one message a line (Transports, stdio). */
+export class StdioTransport implements Transport {
+  readonly kind = "stdio";
+  readonly ownStream = false;
+  readonly #server: string;
+  readonly #endpoint: StdioEndpoint;
+  readonly #limits: Limits;
+  readonly #stderr: StderrTail;
+  readonly #skipped: string[] = [];
+  #sink: Sink | undefined;
+  #process: SpawnedProcess | undefined;
+  #exit: ExitStatus | undefined;
+  #closing: Promise<void> | undefined;
+  #broken = false;
+
+  constructor({ server, endpoint, limits }: StdioTransportOptions) {
+    this.#server = server;
+    this.#endpoint = endpoint;
+    this.#limits = limits;
+    this.#stderr = new StderrTail(limits.stderrBytes);
+  }
+
+  async open(sink: Sink): Promise<void> {
+    const { command, args, cwd } = this.#endpoint;
+    this.#sink = sink;
+    // execa is heavy: it is loaded for the first server, while the working directory is looked at.
+    const [{ spawnProcess }] = await Promise.all([import("./spawn.ts"), this.#checkWorkingDirectory(cwd)]);
+    if (this.#closing !== undefined) throw new AdapterError("closed.stopped", { server: this.#server, outcomeUnknown: false });
+    let child: SpawnedProcess;
+    try {
+      child = await spawnProcess({ command, args, cwd, env: serverEnvironment(this.#endpoint, process.env, process.platform) });
+    } catch (error) {
+      throw new AdapterError("spawn.failed", { server: this.#server, command, reason: reasonOf(error) }, { cause: error });
+    }
+    reaper().add(child.pid);
+    this.#process = child;
+    this.#listen(child, sink);
+    // `close` was called while the process was being started.
+    if (this.#closing !== undefined) await this.#stop(child, true);
+  }
+
+  adopt(_wire: Wire): void {}
+
+  async send(message: JsonRpcMessage, options?: SendOptions): Promise<void> {
+    const child = this.#process;
+    if (child === undefined || this.#broken || this.#closing !== undefined)
+      throw new AdapterError("closed", { server: this.#server, reason: "it is not running", outcomeUnknown: false, ...this.diagnostics() });
+    const line = `${JSON.stringify(message)}\n`;
+    this.#checkSize(message, line);
+    // While another message is only half written this one waits its turn, and can still be given up without harm.
+    while (child.stdin.writableNeedDrain && !this.#broken) {
+      if (!(await drain(child.stdin, options?.signal))) throw new AdapterError("cancelled", { server: this.#server });
+    }
+    if (child.stdin.write(line)) return;
+    await this.#drained(child, message, options);
+  }
+
+  diagnostics(): Readonly<Record<string, unknown>> {
+    const stderr = this.#stderr.text();
+    return {
+      ...(this.#exit === undefined ? {} : this.#exit),
+      ...(stderr === "" ? {} : { stderr }),
+      ...(this.#skipped.length === 0 ? {} : { skippedLines: this.#skipped }),
+    };
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#process === undefined ? Promise.resolve() : this.#stop(this.#process, this.#broken);
+    return this.#closing;
+  }
+
+  async #checkWorkingDirectory(cwd: string): Promise<void> {
+    const found = await stat(cwd).catch(() => undefined);
+    if (found?.isDirectory() !== true) throw new AdapterError("spawn.cwd", { server: this.#server, cwd });
+  }
+
+  #listen(child: SpawnedProcess, sink: Sink): void {
+    const lines = new LineSplitter(
+      this.#limits.messageBytes,
+      (line) => this.#receive(line, sink),
+      () => this.#fail(new AdapterError("limit.message", { server: this.#server, limitBytes: this.#limits.messageBytes, outcomeUnknown: true })),
+    );
+    const outputEnded = new Promise<void>((resolve) => child.stdout.once("close", resolve));
+    child.stdout.on("data", (chunk: Buffer) => lines.push(chunk));
+    child.stdout.once("end", () => lines.end());
+    child.stderr.on("data", (chunk: Buffer) => this.#stderr.push(chunk));
+    // Errors of the pipes (EPIPE, ECONNRESET) are met again as the end of the process or of its output.
+    for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.on("error", () => undefined);
+    void this.#watch(child, outputEnded);
+  }
+
+  /** Reports the end once, with its reason: what the process wrote before it ended is read first. */
+  async #watch(child: SpawnedProcess, outputEnded: Promise<void>): Promise<void> {
+    const exited = child.exited.then((status) => {
+      this.#exit = status;
+    });
+    const inputClosed = new Promise<void>((resolve) => child.stdin.once("close", resolve));
+    await Promise.race([exited, outputEnded, inputClosed]);
+    await atMost(Promise.all([exited, outputEnded]), SETTLE_MS);
+    const reason = this.#exit === undefined ? "it closed its pipes" : "the process ended";
+    this.#fail(new AdapterError("closed", { server: this.#server, reason, outcomeUnknown: true, ...this.diagnostics() }));
+  }
+
+  #receive(line: Buffer, sink: Sink): void {
+    if (this.#closing !== undefined || this.#broken) return;
+    if (sink.message(line as Raw) || this.#skipped.length >= SKIPPED_LINES) return;
+    const text = readable(line.subarray(0, 4 * SKIPPED_CHARACTERS).toString("utf8")).trim();
+    if (text !== "") this.#skipped.push(text.slice(0, SKIPPED_CHARACTERS));
+  }
+
+  #checkSize(message: JsonRpcMessage, line: string): void {
+    const limitBytes = this.#limits.messageBytes;
+    // A character has at most three bytes in UTF-8; only long lines are counted.
+    if (line.length * 3 <= limitBytes) return;
+    const bytes = Buffer.byteLength(line);
+    if (bytes <= limitBytes) return;
+    throw new AdapterError("limit.outgoing", { server: this.#server, method: methodOf(message), bytes, limitBytes });
+  }
+
+  /** The server reads slowly: the bytes are on their way, but not all with the operating system yet. */
+  async #drained(child: SpawnedProcess, message: JsonRpcMessage, options: SendOptions | undefined): Promise<void> {
+    if (await drain(child.stdin, options?.signal)) return;
+    // A half-written line cannot be taken back: whatever follows would be read as its end.
+    const error = new AdapterError("stdin.blocked", { server: this.#server, method: methodOf(message) });
+    this.#fail(error);
+    throw error;
+  }
+
+  #fail(error: AdapterError): void {
+    if (this.#broken || this.#closing !== undefined) return;
+    this.#broken = true;
+    this.#sink?.closed(error);
+    // What is left of the tree goes too, whether or not the listener closes us.
+    void this.close();
+  }
+
+  async #stop(child: SpawnedProcess, atOnce: boolean): Promise<void> {
+    const root = { pid: child.pid, hasExited: child.hasExited, endInput: () => child.stdin.end() };
+    await stopTree(root, this.#limits, atOnce);
+    reaper().remove(child.pid);
+    for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.destroy();
+  }
+}
+
+/** Resolves with `true` when everything written is with the operating system, or can never be; `false` if the signal came first. */
+function drain(stdin: Writable, signal: AbortSignal | undefined): Promise<boolean> {
+  return new Promise<boolean>((resolve) => {
+    const settle = (drained: boolean): void => {
+      stdin.off("drain", onDrain);
+      stdin.off("close", onDrain);
+      signal?.removeEventListener("abort", onAbort);
+      resolve(drained);
+    };
+    const onDrain = (): void => settle(true);
+    const onAbort = (): void => settle(false);
+    stdin.once("drain", onDrain);
+    stdin.once("close", onDrain);
+    if (stdin.destroyed) onDrain();
+    else if (signal?.aborted) onAbort();
+    else signal?.addEventListener("abort", onAbort, { once: true });
+  });
+}
+
+function methodOf(message: JsonRpcMessage): string {
+  return "method" in message ? message.method : "an answer";
+}
+
+async function atMost(work: Promise<unknown>, milliseconds: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
+  });
+  await Promise.race([work, timeout]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,55 @@
+import type { Wire } from "../protocol/dialect.ts";
+import type { JsonRpcMessage } from "../protocol/jsonrpc.ts";
+
+/** One framed message as it arrived, not yet parsed: an unchanged list is recognised by its bytes. */
+export type Raw = Buffer | string;
+
+/** Who listens to a transport. */
+export interface Sink {
+  /**
+   * Takes one framed message. Returns whether it was JSON-RPC at all; what a `false` means (a junk line, a broken body) is
+   * the transport's to say.
+   */
+  message(raw: Raw): boolean;
+  /** The connection cannot be used any more. Called at most once, never after `close` was called. */
+  closed(error: Error): void;
+}
+
+export interface SendOptions {
+  /** HTTP headers of this message, already encoded. Ignored where there are none. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Gives up on the message: an HTTP exchange is closed at once, a line not yet written is not written. */
+  readonly signal?: AbortSignal;
+  /**
+   * Asked after each message given to the sink: `true` says that what this request waited for has come. The rest of its
+   * stream is then not waited for, and a stream that ends while this still says `false` may be resumed.
+   */
+  readonly answered?: () => boolean;
+  /** Send on a connection that was never idle: the pool's idle sockets are closed first. Ignored where there is no pool. */
+  readonly fresh?: boolean;
+}
+
+/**
+ * Moves messages. Knows nothing of methods, ids or eras; it may tell a request from a notification.
+ *
+ * Errors thrown by `open` and `send` are `AdapterError`s. With `outcomeUnknown: true` in its details the message may have
+ * reached the server; `false` means it certainly did not run.
+ */
+export interface Transport {
+  readonly kind: "stdio" | "http" | "sse" | "loopback";
+  /** Each request has a reply stream of its own, so that aborting it cancels the request. */
+  readonly ownStream: boolean;
+  /** Makes the connection ready to send. @throws AdapterError `spawn_failed`, `connect_failed`. */
+  open(sink: Sink, signal?: AbortSignal): Promise<void>;
+  /** The dialect was chosen: what it needs from the connection holds from the next message on. */
+  adopt(wire: Wire): void;
+  /**
+   * Sends one message. Where `ownStream` is false it resolves when the bytes are handed over; where it is true, when the
+   * whole exchange is over and everything in it was given to the sink: no answer to this request can come afterwards.
+   */
+  send(message: JsonRpcMessage, options?: SendOptions): Promise<void>;
+  /** Ends the connection and everything that belongs to it, in bounded time; idempotent, never rejects. */
+  close(): Promise<void>;
+  /** Facts for the diagnostic of a failure: exit code, stderr tail, skipped lines. */
+  diagnostics(): Readonly<Record<string, unknown>>;
+}

@@ -1,0 +1,27 @@
+import { LIMITS } from "../limits.ts";
+
+/** `unchecked`: the schema cannot be used (too large, of an unknown dialect, with remote references, invalid). */
+export type Check =
+  | { readonly kind: "match" }
+  | { readonly kind: "mismatch"; readonly path: string; readonly reason: string }
+  | { readonly kind: "unchecked"; readonly reason: string };
+
+type Compiled = (value: unknown) => Check;
+
+const MATCH: Check = Object.freeze({ kind: "match" });
+/** Compiled checks by schema object; an unchanged list keeps its objects, so that nothing is compiled twice. */
+const compiled = new WeakMap<object, Compiled>();
+
+/**
+ * Validates a value against a server's JSON Schema: 2020-12 unless `$schema` names draft-07 or 2019-09. Nothing is fetched:
+ * a reference that leads out of the schema makes it unusable. ajv is loaded on first use.
+ */
+export async function checkAgainst(schema: object, value: unknown): Promise<Check> {
+  let check = compiled.get(schema);
+  if (check === undefined) {
+    const { compileSchema } = await import("./compile-schema.ts");
+    check = compileSchema(schema, LIMITS.schemaBytes);
+    compiled.set(schema, check);
+  }
+  return check(value) ?? MATCH;
+}
