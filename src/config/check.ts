@@ -39,7 +39,8 @@ const CHECKED_HERE = ["type", "transport", ...TIMES, "maxTotalSeconds"];
 /** @throws AdapterError `config.entry` */
 export function checkEntry(raw: unknown, context: CheckContext): CheckedEntry {
   const refuse = refusal(context);
-  if (!NAME.test(context.server)) throw refuse("", "has a name with other characters than ASCII letters, digits, - and _");
+  if (!NAME.test(context.server))
+    throw refuse("", "has a name with other characters than ASCII letters, digits, - and _");
   if (!isObject(raw)) throw refuse("", "must be an object with command or url");
   const kind = kindOf(raw, refuse);
   refusePrograms(raw, refuse);
@@ -76,7 +77,12 @@ export function foreignKeys(raw: Json): readonly string[] {
 }
 
 function checkShape(raw: Json, shape: ShapeCheck, refuse: Refuse): void {
-  const flaw = shape(select(raw, Object.keys(raw).filter((key) => !CHECKED_HERE.includes(key))));
+  const flaw = shape(
+    select(
+      raw,
+      Object.keys(raw).filter((key) => !CHECKED_HERE.includes(key)),
+    ),
+  );
   if (flaw !== undefined) throw refuse(flaw.field, flaw.reason);
 }
 

@@ -59,5 +59,7 @@ function assertOurs(value: Json, shape: (reason: string) => AdapterError): void 
   const unknown = keys.filter((key) => !KNOWN.includes(key));
   if (unknown.length === 0 || unknown.length < keys.filter((key) => key !== "$schema").length) return;
   const names = unknown.slice(0, 5).map(quote).join(", ");
-  throw shape(`has no "mcpServers", only ${names}${unknown.length > 5 ? ", …" : ""}; servers are read from "mcpServers"`);
+  throw shape(
+    `has no "mcpServers", only ${names}${unknown.length > 5 ? ", …" : ""}; servers are read from "mcpServers"`,
+  );
 }

@@ -99,7 +99,10 @@ export function refusePrograms(raw: Json, refuse: Refuse): void {
   }
   const check = (field: string, value: unknown): void => {
     if (typeof value === "string" && value.startsWith("!")) {
-      throw refuse(field, 'begins with "!", which is not run as a command; put the value into a variable, such as ${VAR}');
+      throw refuse(
+        field,
+        'begins with "!", which is not run as a command; put the value into a variable, such as ${VAR}',
+      );
     }
     if (isObject(value)) for (const [key, item] of Object.entries(value)) check(`${field}.${key}`, item);
   };
@@ -120,7 +123,8 @@ function program(raw: Json, refuse: Refuse): CheckedProgram {
     inheritEnv?: boolean | string[];
   };
   for (const name of Object.keys(env ?? {})) {
-    if (name === "" || /[=\0]/.test(name)) throw refuse("env", `has a name that is empty or holds = or NUL: ${shown(name)}`);
+    if (name === "" || /[=\0]/.test(name))
+      throw refuse("env", `has a name that is empty or holds = or NUL: ${shown(name)}`);
   }
   return {
     kind: "stdio",

@@ -54,19 +54,19 @@ async function parseLenient(text: string, configPath: string): Promise<unknown> 
     const reason = text.trim() === "" ? "it is empty" : (REASONS[name] ?? name);
     throw new AdapterError("config.syntax", { configPath, reason, ...position(text, first?.offset ?? 0) });
   }
-  return valueOf(root, configPath, 0);
+  return plainValue(root, configPath, 0);
 }
 
 /** The parser's own `parse` assigns keys, which loses `__proto__`. */
-function valueOf(node: Node, configPath: string, depth: number): unknown {
+function plainValue(node: Node, configPath: string, depth: number): unknown {
   if (depth > MAX_DEPTH) throw tooDeep(configPath);
   const children = node.children ?? [];
-  if (node.type === "array") return children.map((child) => valueOf(child, configPath, depth + 1));
+  if (node.type === "array") return children.map((child) => plainValue(child, configPath, depth + 1));
   if (node.type !== "object") return node.value;
   return Object.fromEntries(
     children.map(({ children: [key, value] = [] }) => [
       key?.value,
-      value === undefined ? undefined : valueOf(value, configPath, depth + 1),
+      value === undefined ? undefined : plainValue(value, configPath, depth + 1),
     ]),
   );
 }

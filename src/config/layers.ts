@@ -106,7 +106,8 @@ class Gathering {
     const own = this.#own.flatMap(({ path, origin, document }) =>
       document.servers.map(([name, raw]): Candidate => ({ name, raw, configPath: path, origin })),
     );
-    const maxResultBytes = this.#own.findLast(({ document }) => document.maxResultBytes !== undefined)?.document.maxResultBytes;
+    const maxResultBytes = this.#own.findLast(({ document }) => document.maxResultBytes !== undefined)?.document
+      .maxResultBytes;
     const trust = this.#trust();
     return {
       candidates: [...imported, ...packaged, ...own],

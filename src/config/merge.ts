@@ -69,7 +69,8 @@ function settingsOf({ base, overrides }: Stack, context: MergeContext, problems:
     const { name: server, configPath, origin } = from;
     const foreign = foreignKeys(raw);
     if (foreign.length > 0) {
-      const reason = "is ignored: without command or url an entry changes only enabled, timeout, exposure and autoApprove";
+      const reason =
+        "is ignored: without command or url an entry changes only enabled, timeout, exposure and autoApprove";
       const error = new AdapterError("config.entry", { server, configPath, field: foreign.join(", "), reason });
       problems.push({ configPath, error });
     }
@@ -90,7 +91,11 @@ function settingsOf({ base, overrides }: Stack, context: MergeContext, problems:
   return settings;
 }
 
-function pickApprove(before: Settings, found: Overrides, origin: ServerSpec["origin"]): Pick<Settings, "autoApproveFrom"> {
+function pickApprove(
+  before: Settings,
+  found: Overrides,
+  origin: ServerSpec["origin"],
+): Pick<Settings, "autoApproveFrom"> {
   if (found.autoApprove !== undefined) return { autoApproveFrom: origin };
   return before.autoApproveFrom === undefined ? {} : { autoApproveFrom: before.autoApproveFrom };
 }

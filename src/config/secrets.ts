@@ -7,7 +7,8 @@ const PLAIN_FACTS = new Set([
   ...["USERPROFILE", "USERNAME", "USERDOMAIN", "COMPUTERNAME", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "PUBLIC"],
   ...["PROGRAMFILES", "PROGRAMFILES(X86)", "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "HOMEDRIVE", "HOMEPATH", "COMSPEC"],
 ]);
-const SECRET_NAME = /TOKEN|KEY|SECRET|PASSWORD|PASSWD|PASSPHRASE|(^|_)PASS(_|$)|AUTH(?!OR)|CREDENTIAL|COOKIE|BEARER|SIGNATURE/i;
+const SECRET_NAME =
+  /TOKEN|KEY|SECRET|PASSWORD|PASSWD|PASSPHRASE|(^|_)PASS(_|$)|AUTH(?!OR)|CREDENTIAL|COOKIE|BEARER|SIGNATURE/i;
 const PLAIN_HEADER = /^(accept(-.*)?|content-type|user-agent|cache-control)$/i;
 const URL_PASSWORD = /\/\/[^/@\s:]*:([^/@\s]+)@/g;
 
@@ -25,7 +26,10 @@ export function secretsOf({ endpoint, used, plain }: SecretSources): readonly st
   for (const [name, value] of used) if (value !== undefined && !PLAIN_FACTS.has(name.toUpperCase())) found.add(value);
   const parts =
     endpoint.kind === "stdio"
-      ? [...namedSecrets(Object.entries(endpoint.env)), ...passwords([...endpoint.args, ...Object.values(endpoint.env)])]
+      ? [
+          ...namedSecrets(Object.entries(endpoint.env)),
+          ...passwords([...endpoint.args, ...Object.values(endpoint.env)]),
+        ]
       : [...headerSecrets(endpoint.headers), ...namedSecrets(new URL(endpoint.url).searchParams)];
   for (const part of parts) found.add(part);
   if (endpoint.kind === "http" && endpoint.oauth) for (const part of oauthSecrets(endpoint.oauth)) found.add(part);

@@ -100,13 +100,21 @@ export function fromHome(path: string, home: string): string {
   return path === "~" ? home : /^~[/\\]/.test(path) ? join(home, path.slice(2)) : path;
 }
 
-function expandRemote({ transport, url, headers, oauth }: CheckedRemote, expansion: Expansion, refuse: Refuse): HttpEndpoint {
+function expandRemote(
+  { transport, url, headers, oauth }: CheckedRemote,
+  expansion: Expansion,
+  refuse: Refuse,
+): HttpEndpoint {
   const read = readUrl(expansion.text(url, "url"));
   if ("reason" in read) throw refuse("url", read.reason);
   const expanded: [string, string][] = [];
   for (const [name, written] of headers) {
     const value = expansion.text(written, `headers.${name}`);
-    const flaw = headerFlaw(name, value, expanded.map(([other]) => other));
+    const flaw = headerFlaw(
+      name,
+      value,
+      expanded.map(([other]) => other),
+    );
     if (flaw !== undefined) throw refuse(`headers.${name}`, flaw);
     expanded.push([name, value]);
   }

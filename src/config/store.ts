@@ -84,7 +84,12 @@ export class ConfigStore {
   async #read(layers: readonly Layer[], place: Place, key: string): Promise<ConfigView> {
     const { limits } = this.#options;
     const shape = await loadShapeCheck();
-    const { candidates, problems, files, tracked, trust, maxResultBytes } = await gather(layers, place, this.#files, limits);
+    const { candidates, problems, files, tracked, trust, maxResultBytes } = await gather(
+      layers,
+      place,
+      this.#files,
+      limits,
+    );
     const environment = (): Environment => this.#environment(place);
     // Nothing below waits, so that of two loads at once the second finds the entries of the first.
     const known = this.#loaded.get(key)?.made ?? new Map();

@@ -24,7 +24,8 @@ export function readUrl(text: string): { readonly url: URL } | { readonly reason
 export function headerFlaw(name: string, value: string, others: Iterable<string> = []): string | undefined {
   if (!HEADER_NAME.test(name)) return "has a name that no HTTP header may have";
   if (FRAMING.has(name.toLowerCase())) return "is set by the transport itself";
-  if (!HEADER_VALUE.test(value)) return "has a value with a line break, NUL or another character that no HTTP header may have";
+  if (!HEADER_VALUE.test(value))
+    return "has a value with a line break, NUL or another character that no HTTP header may have";
   for (const other of others) if (other.toLowerCase() === name.toLowerCase()) return "is there twice";
   return undefined;
 }

@@ -1,14 +1,20 @@
-import { ABI_VERSION, type AgentToolResult, type HostServices, type HostTool, HOST_CONTEXT_KEY, type PluginApi, type StepHandle, type Trust } from "../contract.ts";
+import {
+  ABI_VERSION,
+  HOST_CONTEXT_KEY,
+  type HostServices,
+  type HostTool,
+  type PluginApi,
+  type StepHandle,
+  type Trust,
+} from "../contract.ts";
 import { AdapterError, type Failure, toFailure } from "../errors.ts";
 import { type Limits, resolveLimits } from "../limits.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
-import { Runtime } from "../runtime/runtime.ts";
 import { Step } from "../runtime/step.ts";
-import { mcpCall } from "../tools/mcp-call.ts";
-import { mcpList } from "../tools/mcp-list.ts";
-import { mcpRequest } from "../tools/mcp-request.ts";
-import type { Tool } from "../tools/tool.ts";
+import { Steps } from "../runtime/steps.ts";
+import { type Declaration, DECLARATIONS } from "../tools/declarations.ts";
 import { VERSION } from "../version.ts";
+import type { Engine } from "./engine.ts";
 
 export interface PluginOptions {
   /** Stands behind what a host's own api does not offer. */
@@ -30,45 +36,117 @@ const REGISTERED = 0;
 const REFUSED_ABI = 1;
 const REFUSED_HOST = 2;
 
-const TOOLS: readonly Tool[] = [mcpList, mcpCall, mcpRequest];
 /** What stays the server's own in the details of a failure. */
 const UNREDACTED: ReadonlySet<string> = new Set(["mcpResult"]);
 
 /** A plugin of its own: its hosts share nothing with those of other plugins. */
 export function createPlugin(options: PluginOptions = {}): Plugin {
-  const runtimes = new Map<PluginApi, Runtime>();
+  const registrations = new Map<PluginApi, Registration>();
   return {
     register(api) {
       if (api.abiVersion !== ABI_VERSION) return REFUSED_ABI;
       if (typeof api.registerTool !== "function") return REFUSED_HOST;
       // A reload: what the earlier registration had goes first.
-      void runtimes.get(api)?.shutdown();
-      const runtime = new Runtime({
-        services: { ...options.services, ...definedServices(api.services) },
-        trust: api.trust ?? options.trust ?? "ask",
-        limits: resolveLimits(options.limits),
-        clientInfo: options.clientInfo ?? { name: "rpi-mcp-adapter", version: VERSION },
-      });
-      runtimes.set(api, runtime);
+      void registrations.get(api)?.shutdown();
+      const registration = new Registration(api, options);
+      registrations.set(api, registration);
       try {
-        for (const tool of TOOLS) api.registerTool(hostTool(tool, runtime));
+        for (const declaration of DECLARATIONS) api.registerTool(registration.tool(declaration));
         api.registerEventHandler?.("SessionShutdown", () => {
-          if (runtimes.get(api) === runtime) runtimes.delete(api);
-          return runtime.shutdown();
+          if (registrations.get(api) === registration) registrations.delete(api);
+          return registration.shutdown();
         });
       } catch {
         // A host that refuses one tool gets none: its own error is what it threw.
-        runtimes.delete(api);
-        void runtime.shutdown();
+        registrations.delete(api);
+        void registration.shutdown();
         return REFUSED_HOST;
       }
       return REGISTERED;
     },
     async shutdown() {
-      await Promise.all([...runtimes.values()].map((runtime) => runtime.shutdown()));
-      runtimes.clear();
+      const all = [...registrations.values()];
+      registrations.clear();
+      await Promise.all(all.map((registration) => registration.shutdown()));
     },
   };
+}
+
+/** What one host has of the plugin: its steps at once, everything behind them with its first call. */
+class Registration {
+  readonly #api: PluginApi;
+  readonly #options: PluginOptions;
+  readonly #limits: Limits;
+  readonly #steps = new Steps();
+  #engine: Engine | undefined;
+  #loading: Promise<Engine> | undefined;
+  #shutdown: Promise<void> | undefined;
+
+  constructor(api: PluginApi, options: PluginOptions) {
+    this.#api = api;
+    this.#options = options;
+    this.#limits = resolveLimits(options.limits);
+  }
+
+  tool({ name, description, parameters }: Declaration): HostTool {
+    return { name, description, parameters, execute: (_toolCallId, params) => this.#execute(name, params) };
+  }
+
+  /** Idempotent. Ends every step at once; resolves when everything behind them is down, within the shutdown bound. */
+  shutdown(): Promise<void> {
+    this.#steps.cancelAll();
+    this.#shutdown ??= this.#end();
+    return this.#shutdown;
+  }
+
+  #execute(name: HostTool["name"], params: unknown): StepHandle {
+    const step = new Step({
+      run: async (context) => {
+        if (this.#shutdown !== undefined) throw new AdapterError("shutdown", {});
+        if (!isObject(params)) throw new AdapterError("params.invalid", { tool: name, path: "", reason: "must be an object" });
+        const host = params[HOST_CONTEXT_KEY];
+        const engine = this.#engine ?? (await this.#load());
+        if (context.cancellation.cancelled) throw new AdapterError("cancelled", {});
+        return engine.run(name, params, isObject(host) ? host : undefined, context);
+      },
+      describe: (error) => this.#describe(error),
+      maxPartials: this.#limits.queuedPartials,
+      onEnd: (ended) => this.#steps.delete(ended),
+    });
+    this.#steps.add(step);
+    step.start();
+    return step;
+  }
+
+  async #load(): Promise<Engine> {
+    this.#loading ??= import("./engine.ts").then(({ createEngine }) => createEngine(this.#runtimeOptions()));
+    this.#engine = await this.#loading;
+    if (this.#shutdown !== undefined) throw new AdapterError("shutdown", {});
+    return this.#engine;
+  }
+
+  #runtimeOptions(): ConstructorParameters<typeof import("../runtime/runtime.ts").Runtime>[0] {
+    const { services, trust, clientInfo } = this.#options;
+    return {
+      services: { ...definedServices(services), ...definedServices(this.#api.services) },
+      trust: this.#api.trust ?? trust ?? "ask",
+      limits: this.#limits,
+      clientInfo: clientInfo ?? { name: "rpi-mcp-adapter", version: VERSION },
+    };
+  }
+
+  async #end(): Promise<void> {
+    // A first call may be on its way: what it loads is shut down as well.
+    const engine = this.#engine ?? (await this.#loading?.catch(() => undefined));
+    await engine?.runtime.shutdown();
+  }
+
+  #describe(error: unknown): Failure {
+    const failure = toFailure(error);
+    const redactor = this.#engine?.runtime.redactor;
+    if (redactor === undefined) return failure;
+    return { code: failure.code, message: redactor.text(failure.message), details: redactor.data(failure.details, UNREDACTED) };
+  }
 }
 
 /** The methods of a host's services, bound to it; what is undefined is not offered. */
@@ -81,32 +159,4 @@ function definedServices(services: HostServices | undefined): HostServices {
     if (typeof service === "function") bound[name] = service.bind(services);
   }
   return bound as HostServices;
-}
-
-function hostTool(tool: Tool, runtime: Runtime): HostTool {
-  const { name, description, parameters } = tool;
-  return { name, description, parameters, execute: (_toolCallId, params) => execute(tool, params, runtime) };
-}
-
-function execute(tool: Tool, params: unknown, runtime: Runtime): StepHandle {
-  const step = new Step({
-    run: async (context): Promise<AgentToolResult> => {
-      if (runtime.isShutDown) throw new AdapterError("shutdown", {});
-      if (!isObject(params)) throw new AdapterError("params.invalid", { tool: tool.name, path: "", reason: "must be an object" });
-      const host = params[HOST_CONTEXT_KEY];
-      const scope = runtime.scope(isObject(host) ? host : undefined);
-      return tool.run(params, { ...context, runtime, scope });
-    },
-    describe: (error) => describe(error, runtime),
-    maxPartials: runtime.limits.queuedPartials,
-    onEnd: (ended) => runtime.steps.delete(ended),
-  });
-  runtime.steps.add(step);
-  step.start();
-  return step;
-}
-
-function describe(error: unknown, { redactor }: Runtime): Failure {
-  const failure = toFailure(error);
-  return { code: failure.code, message: redactor.text(failure.message), details: redactor.data(failure.details, UNREDACTED) };
 }

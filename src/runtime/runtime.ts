@@ -16,7 +16,6 @@ import type { Connection } from "./connection.ts";
 import { connector } from "./open-connection.ts";
 import { type AcquireOptions, type Attempt, type Lease, Registry, type Scope } from "./registry.ts";
 import { Spill } from "./spill.ts";
-import { Steps } from "./steps.ts";
 
 export interface RuntimeOptions {
   readonly services: HostServices;
@@ -42,12 +41,11 @@ export interface Discovered {
   readonly catalog: Catalog;
 }
 
-/** Everything that lives behind the tools of one plugin: config, connections, steps, private files, known secrets. */
+/** Everything that lives behind the tools of one plugin: config, connections, private files, known secrets. */
 export class Runtime {
   readonly limits: Limits;
   readonly services: HostServices;
   readonly redactor = new Redactor();
-  readonly steps = new Steps();
   readonly spill = new Spill();
   readonly approval: Approval;
   readonly registry: Registry;
@@ -169,14 +167,13 @@ export class Runtime {
     return () => this.#notices.delete(listener);
   }
 
-  /** Idempotent; ends every step, connection and file. Resolves within the shutdown bound. */
+  /** Idempotent; ends every connection and file. Resolves within the shutdown bound. */
   shutdown(): Promise<void> {
     this.#shutdown ??= this.#end();
     return this.#shutdown;
   }
 
   async #end(): Promise<void> {
-    this.steps.cancelAll();
     let timer: NodeJS.Timeout | undefined;
     const bound = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, this.limits.shutdownMs);

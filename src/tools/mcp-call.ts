@@ -8,27 +8,10 @@ import { type GuardOptions, guardContent, guardText } from "./guard.ts";
 import { invoke, isErrorResult } from "./invoke.ts";
 import { ParamReader } from "./params.ts";
 import { renderResult, textOf } from "./render.ts";
-import type { Tool, ToolContext } from "./tool.ts";
+import type { ToolContext } from "./tool.ts";
 
-export const mcpCall: Tool = {
-  name: "mcp_call",
-  description: "Call one tool of an MCP server. Find it and its parameters with mcp_list first.",
-  parameters: {
-    type: "object",
-    properties: {
-      server: { type: "string" },
-      url: { type: "string" },
-      configPath: { type: "string" },
-      tool: { type: "string" },
-      arguments: { type: "object" },
-      timeoutSeconds: { type: "integer", minimum: 1, maximum: 300 },
-    },
-    required: ["tool"],
-  },
-  run,
-};
-
-async function run(params: Readonly<Record<string, unknown>>, context: ToolContext): Promise<AgentToolResult> {
+/** What `mcp_call` does. @throws AdapterError */
+export async function mcpCall(params: Readonly<Record<string, unknown>>, context: ToolContext): Promise<AgentToolResult> {
   const { runtime, scope } = context;
   const read = new ParamReader("mcp_call", params, runtime.limits);
   const target = read.target();

@@ -10,28 +10,9 @@ import { rank } from "./search.ts";
 import { brief } from "./signature.ts";
 import { configuredServers, connectionStatus } from "./status.ts";
 import { nearNames } from "./text.ts";
-import type { Tool, ToolContext } from "./tool.ts";
+import type { ToolContext } from "./tool.ts";
 
 const BEST = 8;
-
-export const mcpList: Tool = {
-  name: "mcp_list",
-  description: "List MCP servers, or what one server has. query finds tools by words; tool shows one in full.",
-  parameters: {
-    type: "object",
-    properties: {
-      server: { type: "string" },
-      url: { type: "string" },
-      configPath: { type: "string" },
-      kind: { type: "string", enum: ["tools", "resources", "resource_templates", "prompts"] },
-      query: { type: "string" },
-      tool: { type: "string" },
-      action: { type: "string", enum: ["close", "status"] },
-      timeoutSeconds: { type: "integer", minimum: 1, maximum: 300 },
-    },
-  },
-  run,
-};
 
 interface Request {
   readonly kind: ListKind;
@@ -40,7 +21,8 @@ interface Request {
   readonly timeoutMs: number | undefined;
 }
 
-async function run(params: Readonly<Record<string, unknown>>, context: ToolContext): Promise<AgentToolResult> {
+/** What `mcp_list` does. @throws AdapterError */
+export async function mcpList(params: Readonly<Record<string, unknown>>, context: ToolContext): Promise<AgentToolResult> {
   const { runtime, scope } = context;
   const read = new ParamReader("mcp_list", params, runtime.limits);
   const target = read.target();

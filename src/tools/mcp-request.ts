@@ -10,28 +10,10 @@ import { guardOptions, toolError } from "./mcp-call.ts";
 import { ParamReader } from "./params.ts";
 import { rawExchange } from "./raw-exchange.ts";
 import { renderResult } from "./render.ts";
-import type { Tool, ToolContext } from "./tool.ts";
+import type { ToolContext } from "./tool.ts";
 
-export const mcpRequest: Tool = {
-  name: "mcp_request",
-  description: "Send another MCP method to a server (resources/read, prompts/get, completion/complete), or one raw JSON-RPC request to a url.",
-  parameters: {
-    type: "object",
-    properties: {
-      server: { type: "string" },
-      configPath: { type: "string" },
-      url: { type: "string" },
-      method: { type: "string" },
-      params: { type: "object" },
-      id: { type: "string" },
-      timeoutSeconds: { type: "integer", minimum: 1, maximum: 300 },
-    },
-    required: ["method"],
-  },
-  run,
-};
-
-async function run(params: Readonly<Record<string, unknown>>, context: ToolContext): Promise<AgentToolResult> {
+/** What `mcp_request` does. @throws AdapterError */
+export async function mcpRequest(params: Readonly<Record<string, unknown>>, context: ToolContext): Promise<AgentToolResult> {
   const { runtime, scope } = context;
   const read = new ParamReader("mcp_request", params, runtime.limits);
   const target = read.target();

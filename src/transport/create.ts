@@ -1,7 +1,6 @@
 import type { Authorizer } from "../authorizer.ts";
 import type { Limits } from "../limits.ts";
 import type { ServerSpec } from "../server-spec.ts";
-import { StdioTransport } from "./stdio.ts";
 import type { Transport } from "./transport.ts";
 
 export interface CreateOptions {
@@ -21,7 +20,10 @@ export interface TransportFactory {
 /** The only place that names the concrete transports. */
 export async function transportFactory(spec: ServerSpec, { limits, signIn }: CreateOptions): Promise<TransportFactory> {
   const { name: server, endpoint } = spec;
-  if (endpoint.kind === "stdio") return { create: () => new StdioTransport({ server, endpoint, limits }), rejectionOf: () => undefined };
+  if (endpoint.kind === "stdio") {
+    const { StdioTransport } = await import("./stdio.ts");
+    return { create: () => new StdioTransport({ server, endpoint, limits }), rejectionOf: () => undefined };
+  }
   const { url, headers, transport } = endpoint;
   const options = { server, url, headers, limits, ...(signIn === undefined ? {} : { signIn }) };
   const { HttpTransport, rejectionOf } = await import("./http.ts");

@@ -9,7 +9,7 @@ import { serverEnvironment } from "./environment.ts";
 import { LineSplitter } from "./lines.ts";
 import { stopTree } from "./process-tree.ts";
 import { reaper } from "./reaper.ts";
-import type { ExitStatus, SpawnedProcess } from "./spawn.ts";
+import { type ExitStatus, type SpawnedProcess, spawnProcess } from "./spawn.ts";
 import { readable, StderrTail } from "./stderr-tail.ts";
 import type { Raw, SendOptions, Sink, Transport } from "./transport.ts";
 
@@ -49,8 +49,7 @@ export class StdioTransport implements Transport {
   async open(sink: Sink): Promise<void> {
     const { command, args, cwd } = this.#endpoint;
     this.#sink = sink;
-    // execa is heavy: it is loaded for the first server, while the working directory is looked at.
-    const [{ spawnProcess }] = await Promise.all([import("./spawn.ts"), this.#checkWorkingDirectory(cwd)]);
+    await this.#checkWorkingDirectory(cwd);
     if (this.#closing !== undefined) throw new AdapterError("closed.stopped", { server: this.#server, outcomeUnknown: false });
     let child: SpawnedProcess;
     try {

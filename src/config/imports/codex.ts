@@ -29,7 +29,8 @@ function read(name: string, server: Json, cwd: string): ImportedServer {
     .put("excludeTools", server.disabled_tools)
     .unsupported("bearer_token", "is not read; name a variable with bearer_token_env_var");
   if (server.command !== undefined) draft.put("inheritEnv", variableNames(env_vars));
-  if (typeof bearer_token_env_var === "string") draft.add("headers", "Authorization", `Bearer \${${bearer_token_env_var}}`);
+  if (typeof bearer_token_env_var === "string")
+    draft.add("headers", "Authorization", `Bearer \${${bearer_token_env_var}}`);
   for (const [header, variable] of Object.entries(isObject(env_http_headers) ? env_http_headers : {})) {
     draft.add("headers", header, `\${${String(variable)}}`);
   }

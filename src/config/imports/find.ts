@@ -1,4 +1,4 @@
-import { type Limits, LIMITS } from "../../limits.ts";
+import { LIMITS, type Limits } from "../../limits.ts";
 import type { Candidate, ConfigProblem } from "../candidate.ts";
 import { Files } from "../files.ts";
 import { type PlaceOptions, placeOf } from "../place.ts";
@@ -18,7 +18,9 @@ export interface FoundImport {
 export type FoundServer = Pick<Candidate, "name" | "raw" | "refused">;
 
 /** Looks through the config files of all known tools. */
-export async function findImports(options: PlaceOptions & { readonly limits?: Limits }): Promise<readonly FoundImport[]> {
+export async function findImports(
+  options: PlaceOptions & { readonly limits?: Limits },
+): Promise<readonly FoundImport[]> {
   const place = placeOf(options);
   const files = new Files(undefined, options.platform);
   const found: FoundImport[] = [];
@@ -32,7 +34,9 @@ export async function findImports(options: PlaceOptions & { readonly limits?: Li
 }
 
 /** A config file of ours with the given servers. Refused ones are left out; of equal names the last counts, as in `imports`. */
-export function toOurFormat(servers: Iterable<FoundServer>): { readonly mcpServers: Readonly<Record<string, unknown>> } {
+export function toOurFormat(servers: Iterable<FoundServer>): {
+  readonly mcpServers: Readonly<Record<string, unknown>>;
+} {
   const usable = [...servers].filter(({ refused }) => refused === undefined);
   // Built from entries, since a server may be named `__proto__`.
   return { mcpServers: Object.fromEntries(usable.map(({ name, raw }) => [name, raw])) };

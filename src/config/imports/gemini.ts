@@ -37,9 +37,12 @@ function allowance(document: Json): (name: string) => boolean {
   const { allowed = document.allowMCPServers, excluded = document.excludeMCPServers } = isObject(document.mcp)
     ? document.mcp
     : {};
-  return (name) => !(Array.isArray(allowed) && !allowed.includes(name)) && !(Array.isArray(excluded) && excluded.includes(name));
+  return (name) =>
+    !(Array.isArray(allowed) && !allowed.includes(name)) && !(Array.isArray(excluded) && excluded.includes(name));
 }
 
 function settings({ clientId, clientSecret, scopes }: Json): Json {
-  return Object.fromEntries(Object.entries({ clientId, clientSecret, scopes }).filter(([, value]) => value !== undefined));
+  return Object.fromEntries(
+    Object.entries({ clientId, clientSecret, scopes }).filter(([, value]) => value !== undefined),
+  );
 }

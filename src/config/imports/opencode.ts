@@ -7,7 +7,9 @@ import { opencode as placeholders } from "./placeholders.ts";
 /** OpenCode: `mcp` (or, in its version 2, `mcp.servers`) with command lists, `environment`, `{env:X}` and milliseconds. */
 export const opencode: Dialect = {
   files: ({ configHome, cwd }) => [
-    ...["config.json", "opencode.json", "opencode.jsonc"].map((name) => file(join(configHome, "opencode", name), "user")),
+    ...["config.json", "opencode.json", "opencode.jsonc"].map((name) =>
+      file(join(configHome, "opencode", name), "user"),
+    ),
     ...["opencode.json", "opencode.jsonc"].map((name) => file(join(cwd, name), "project")),
     ...["opencode.json", "opencode.jsonc"].map((name) => file(join(cwd, ".opencode", name), "project")),
   ],
@@ -33,7 +35,8 @@ function read(name: string, server: Json, cwd: string): ImportedServer {
     .set("env", environment)
     .folder("cwd", cwd)
     .time(isObject(timeout) ? timeout.request : timeout, 1000);
-  if (Array.isArray(command)) draft.set("command", command[0]).set("args", command.length > 1 ? command.slice(1) : undefined);
+  if (Array.isArray(command))
+    draft.set("command", command[0]).set("args", command.length > 1 ? command.slice(1) : undefined);
   else draft.set("command", command);
   if (type !== undefined && type !== "local" && type !== "remote") draft.set("type", type);
   if (oauth === false) return draft.put("oauth", false).as(name);

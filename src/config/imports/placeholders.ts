@@ -25,7 +25,8 @@ export function editor({ cwd, home }: Place): Placeholders {
     replace(text, /\$\{([^{}]*)\}/g, (whole, inner) => {
       if (inner.startsWith("env:")) return whole.replace("env:", "");
       if (Object.hasOwn(places, inner)) return literal(places[inner] ?? "");
-      if (/^(input|command|config|extension\w*|workspaceFolder):/.test(inner)) return refuse(whole, "only the editor can fill in");
+      if (/^(input|command|config|extension\w*|workspaceFolder):/.test(inner))
+        return refuse(whole, "only the editor can fill in");
       return literal(whole);
     });
 }
@@ -56,7 +57,8 @@ function replace(text: string, pattern: RegExp, value: (whole: string, ...groups
     if (typeof found !== "string") return found;
     const before = literal(text.slice(rest, match.index));
     // Our format reads "$${" as a literal "${".
-    if (before.endsWith("$") && found.startsWith("${")) return refuse(match[0], "follows a $ and cannot be told from a literal one");
+    if (before.endsWith("$") && found.startsWith("${"))
+      return refuse(match[0], "follows a $ and cannot be told from a literal one");
     result += before + found;
     rest = match.index + match[0].length;
   }

@@ -7,7 +7,12 @@ import { verbatim } from "./placeholders.ts";
 /** Zed: `context_servers` in its settings; the older form nests `command: { path, args, env }`. It expands nothing. */
 export const zed: Dialect = {
   files: ({ platform, appData, home, configHome, cwd }) => {
-    const base = platform === "win32" ? join(appData, "Zed") : platform === "darwin" ? join(home, ".config", "zed") : join(configHome, "zed");
+    const base =
+      platform === "win32"
+        ? join(appData, "Zed")
+        : platform === "darwin"
+          ? join(home, ".config", "zed")
+          : join(configHome, "zed");
     return [
       { path: join(base, "settings.json"), level: "user", format: "json" },
       { path: join(cwd, ".zed", "settings.json"), level: "project", format: "json" },

@@ -26,12 +26,7 @@ export interface PluginPackage {
 }
 
 /** Reads the MCP servers of an Agent Plugins 1.0.0 package. What is wrong with it is a problem and hides nothing else. */
-export async function readPlugin(
-  folder: string,
-  place: Place,
-  files: Files,
-  limits: Limits,
-): Promise<PluginPackage> {
+export async function readPlugin(folder: string, place: Place, files: Files, limits: Limits): Promise<PluginPackage> {
   const paths = { manifest: join(folder, "plugin.json"), servers: join(folder, "mcp.json") };
   const format = { maxBytes: limits.configBytes, parse: parseStrictJson };
   // Both are read whatever happens, so that a change of either is noticed.

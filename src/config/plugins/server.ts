@@ -1,6 +1,7 @@
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { isObject, type Json } from "../document.ts";
 import { literal } from "../expand.ts";
+import type { Refuse } from "../refuse.ts";
 import { isInside } from "./contain.ts";
 
 /** The folders of one installed plugin, absolute and without links. */
@@ -8,9 +9,6 @@ export interface PluginFolders {
   readonly root: string;
   readonly data: string;
 }
-
-/** Makes the error about a field of the server. */
-export type Refuse = (field: string, reason: string) => Error;
 
 const VARIANTS: Readonly<Record<string, readonly string[]>> = {
   stdio: ["type", "command", "args", "env", "cwd"],
@@ -22,20 +20,22 @@ const RESERVED = ["PLUGIN_ROOT", "PLUGIN_DATA"];
 const BARE = /^[^/\\]+$/;
 const ROOTED = /^(?:\.\/|\$\{PLUGIN_(?:ROOT|DATA)\}(?:\/|$))/;
 
-/** Brings a server of a plugin's `mcp.json` into our format, by Agent Plugins 1.0.0, section 7.2.1. @throws what `refuse` makes */
+/** Brings a server of a plugin's `mcp.json` into our format, by Agent Plugins 1.0.0, section 7.2.1. @throws AdapterError `config.entry` */
 export function readPluginServer(value: unknown, folders: PluginFolders, refuse: Refuse): Json {
   if (!isObject(value)) throw refuse("", "must be an object");
   const { type } = value;
   const fields = typeof type === "string" && Object.hasOwn(VARIANTS, type) ? VARIANTS[type] : undefined;
   if (fields === undefined) throw refuse("type", 'must be "stdio", "streamable-http" or "sse"');
-  for (const key of Object.keys(value)) if (!fields.includes(key)) throw refuse(key, `is no field of a "${String(type)}" server`);
+  for (const key of Object.keys(value))
+    if (!fields.includes(key)) throw refuse(key, `is no field of a "${String(type)}" server`);
   return type === "stdio" ? program(value, folders, refuse) : remote(value, refuse);
 }
 
 function program(value: Json, folders: PluginFolders, refuse: Refuse): Json {
   const { command, args = [], cwd } = value;
   if (typeof command !== "string" || command === "") throw refuse("command", "must be a text that is not empty");
-  if (!Array.isArray(args) || !args.every((item) => typeof item === "string")) throw refuse("args", "must be a list of texts");
+  if (!Array.isArray(args) || !args.every((item) => typeof item === "string"))
+    throw refuse("args", "must be a list of texts");
   const env = texts(value.env, "env", refuse);
   for (const [name] of env) if (RESERVED.includes(name)) throw refuse(`env.${name}`, "is set by the client");
   const expand = (text: string): string => literal(expandPlaceholders(text, folders));
@@ -67,7 +67,7 @@ function workingFolder(cwd: unknown, { root, data }: PluginFolders, refuse: Refu
   const path = resolve(root, expandPlaceholders(cwd, { root, data }));
   const base = cwd.startsWith("${PLUGIN_DATA}") ? data : root;
   if (!isInside(base, path)) throw refuse("cwd", "lies outside the plugin's folders");
-  return join(path);
+  return path;
 }
 
 /** Section 9.2: one pass, these two only. */
@@ -81,7 +81,8 @@ function remote(value: Json, refuse: Refuse): Json {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined) throw refuse("url", "is not a valid address");
   if (url.includes("#")) throw refuse("url", "must not have a fragment");
-  if (parsed.protocol === "http:" && !isLoopback(parsed.hostname)) throw refuse("url", "must be https, except on this machine");
+  if (parsed.protocol === "http:" && !isLoopback(parsed.hostname))
+    throw refuse("url", "must be https, except on this machine");
   const headers = texts(value.headers, "headers", refuse).map(([name, text]) => [name, literal(text)] as const);
   return { type, url: literal(url), headers: Object.fromEntries(headers) };
 }

@@ -1,0 +1,52 @@
+import type { JsonSchema, ToolName } from "../contract.ts";
+
+/** What the model is told of a tool. Every byte is paid for in every request: at most 1,300 for the three together. */
+export interface Declaration {
+  readonly name: ToolName;
+  readonly description: string;
+  readonly parameters: JsonSchema;
+}
+
+const TEXT = { type: "string" } as const;
+const OBJECT = { type: "object" } as const;
+const TIMEOUT = { type: "integer", minimum: 1, maximum: 300 } as const;
+const TARGET = { server: TEXT, configPath: TEXT, url: TEXT } as const;
+
+export const LIST: Declaration = {
+  name: "mcp_list",
+  description: "List MCP servers, or what one server has. query finds tools by words; tool shows one in full.",
+  parameters: {
+    type: "object",
+    properties: {
+      ...TARGET,
+      kind: { type: "string", enum: ["tools", "resources", "resource_templates", "prompts"] },
+      query: TEXT,
+      tool: TEXT,
+      action: { type: "string", enum: ["close", "status"] },
+      timeoutSeconds: TIMEOUT,
+    },
+  },
+};
+
+export const CALL: Declaration = {
+  name: "mcp_call",
+  description: "Call one tool of an MCP server. Find it and its parameters with mcp_list first.",
+  parameters: {
+    type: "object",
+    properties: { ...TARGET, tool: TEXT, arguments: OBJECT, timeoutSeconds: TIMEOUT },
+    required: ["tool"],
+  },
+};
+
+export const REQUEST: Declaration = {
+  name: "mcp_request",
+  description:
+    "Send another MCP method to a server (resources/read, prompts/get, completion/complete), or one raw JSON-RPC request to a url.",
+  parameters: {
+    type: "object",
+    properties: { ...TARGET, method: TEXT, params: OBJECT, id: TEXT, timeoutSeconds: TIMEOUT },
+    required: ["method"],
+  },
+};
+
+export const DECLARATIONS: readonly Declaration[] = [LIST, CALL, REQUEST];

@@ -1,0 +1,212 @@
+import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
+import { MemoryStore } from "../../src/auth/store.ts";
+import { FakeAuthorizationServer, FakeResource, json } from "../support/fake-oauth.ts";
+import { authorizerFor, call, withBrowser } from "../support/oauth-client.ts";
+
+let server: FakeAuthorizationServer;
+let resource: FakeResource;
+
+beforeEach(async () => {
+  server = await new FakeAuthorizationServer().start();
+  resource = await new FakeResource(server).start();
+});
+afterEach(async () => {
+  await Promise.all([server.stop(), resource.stop()]);
+});
+
+describe("signing in through the browser", () => {
+  it("sends the refused request again with a token, and later requests with it at once", async () => {
+    const { authorizer, opened, pages } = withBrowser(resource.url);
+    expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 1 });
+    expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 0 });
+    expect(opened).toHaveLength(1);
+    expect(resource.executed).toBe(2);
+    const page = await pages[0];
+    expect(page?.status).toBe(200);
+    expect(page?.text).toContain("You may close this page");
+  });
+
+  it("asks with PKCE, a state and the resource, and redeems the code with the same resource", async () => {
+    const { authorizer } = withBrowser(resource.url);
+    await call(authorizer, resource.url);
+    const asked = server.requests("/authorize")[0]?.query;
+    expect(Object.fromEntries(asked ?? [])).toMatchObject({
+      response_type: "code",
+      code_challenge_method: "S256",
+      code_challenge: expect.stringMatching(/^[\w-]{43}$/),
+      state: expect.stringMatching(/^[\w-]{43}$/),
+      resource: resource.url,
+      redirect_uri: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/callback$/),
+    });
+    expect(asked?.has("scope")).toBe(false);
+    expect(server.requests("/token")[0]?.form.get("resource")).toBe(resource.url);
+  });
+
+  it("says where it waits before the browser is opened", async () => {
+    const order: string[] = [];
+    const { authorizer } = withBrowser(resource.url, { onWaiting: (host) => order.push(host) });
+    await call(authorizer, resource.url);
+    expect(order).toEqual([new URL(server.origin).host]);
+  });
+
+  it("asks once for all calls that were refused at the same time", async () => {
+    const hosts: string[] = [];
+    const { authorizer, opened } = withBrowser(resource.url, { onWaiting: (host) => hosts.push(host) });
+    const results = await Promise.all(Array.from({ length: 8 }, () => call(authorizer, resource.url)));
+    expect(results.map(({ status }) => status)).toEqual(Array(8).fill(200));
+    expect(opened).toHaveLength(1);
+    expect(server.requests("/token")).toHaveLength(1);
+  });
+
+  it("signs in to two servers at once, each with its own callback", async () => {
+    const other = await new FakeResource(server).start();
+    try {
+      const store = new MemoryStore();
+      const [a, b] = [withBrowser(resource.url, { store }), withBrowser(other.url, { store })];
+      const results = await Promise.all([call(a.authorizer, resource.url), call(b.authorizer, other.url)]);
+      expect(results.map(({ status }) => status)).toEqual([200, 200]);
+    } finally {
+      await other.stop();
+    }
+  });
+
+  it("sends nothing to another origin than the server's", async () => {
+    const { authorizer } = withBrowser(resource.url);
+    await call(authorizer, resource.url);
+    const request = { method: "POST", url: `${server.origin}/mcp` } as const;
+    expect(await authorizer.headers(request, new AbortController().signal)).toEqual({});
+  });
+
+  it("needs a person who can be reached, and says how", async () => {
+    const authorizer = authorizerFor(resource.url);
+    await expect(call(authorizer, resource.url)).rejects.toMatchObject({
+      code: "auth_required",
+      message: expect.stringContaining("rpi-mcp login fake"),
+      details: { status: 401, wwwAuthenticate: expect.stringContaining("resource_metadata=") },
+    });
+    expect(server.seen).toEqual([]);
+  });
+
+  it("leaves servers alone that want another scheme", async () => {
+    resource.scheme = "Basic";
+    resource.challenge = () => 'realm="x"';
+    const { authorizer, opened } = withBrowser(resource.url);
+    await expect(call(authorizer, resource.url)).rejects.toMatchObject({ code: "auth_required", situation: "auth.required" });
+    expect(opened).toEqual([]);
+  });
+});
+
+describe("the client", () => {
+  it("registers itself as a native application with its loopback address", async () => {
+    const { authorizer } = withBrowser(resource.url);
+    await call(authorizer, resource.url);
+    expect(JSON.parse(server.requests("/register")[0]?.text ?? "")).toEqual({
+      client_name: "rpi-mcp-adapter tests",
+      application_type: "native",
+      grant_types: ["authorization_code", "refresh_token"],
+      response_types: ["code"],
+      redirect_uris: [server.requests("/authorize")[0]?.query.get("redirect_uri")],
+      token_endpoint_auth_method: "none",
+    });
+  });
+
+  it("uses its registration again, with the same address, for the next sign-in", async () => {
+    const store = new MemoryStore();
+    server.refreshTokens = false;
+    await call(withBrowser(resource.url, { store }).authorizer, resource.url);
+    server.live.clear();
+    await call(withBrowser(resource.url, { store, settings: { redirectPort: 0 } }).authorizer, resource.url);
+    expect(server.requests("/register").length).toBeLessThanOrEqual(2);
+    const store2 = new MemoryStore();
+    const first = withBrowser(resource.url, { store: store2 });
+    await call(first.authorizer, resource.url);
+    const registrations = server.requests("/register").length;
+    await first.authorizer.signIn(new AbortController().signal);
+    expect(server.requests("/register")).toHaveLength(registrations);
+    const addresses = server.requests("/authorize").slice(-2).map(({ query }) => query.get("redirect_uri"));
+    expect(addresses[0]).toBe(addresses[1]);
+  });
+
+  it("is the configured one where there is one, with a secret by basic authentication", async () => {
+    server.metadata = { registration_endpoint: undefined, token_endpoint_auth_methods_supported: ["client_secret_basic"] };
+    const settings = { clientId: "my client", clientSecret: "s+cr/t:with=marks" };
+    const { authorizer } = withBrowser(resource.url, { settings });
+    await call(authorizer, resource.url);
+    const [, credentials = ""] = server.requests("/token")[0]?.headers.authorization?.split(" ") ?? [];
+    expect(Buffer.from(credentials, "base64").toString()).toBe("my+client:s%2Bcr%2Ft%3Awith%3Dmarks");
+  });
+
+  it("puts the secret in the form where the server takes it only there", async () => {
+    server.metadata = { token_endpoint_auth_methods_supported: ["client_secret_post"] };
+    const { authorizer } = withBrowser(resource.url, { settings: { clientId: "me", clientSecret: "secret-in-the-form" } });
+    await call(authorizer, resource.url);
+    expect(server.requests("/token")[0]?.form.get("client_secret")).toBe("secret-in-the-form");
+  });
+
+  it("takes the secret and the method its registration gave", async () => {
+    server.metadata = { token_endpoint_auth_methods_supported: ["client_secret_basic"] };
+    server.registered = { client_secret: "registered-secret" };
+    const { authorizer } = withBrowser(resource.url);
+    await call(authorizer, resource.url);
+    expect(server.requests("/token")[0]?.headers.authorization).toMatch(/^Basic /);
+  });
+
+  it("is its metadata document where the server takes one, else registers itself", async () => {
+    const settings = { clientMetadataUrl: "https://client.example/metadata.json" };
+    await call(withBrowser(resource.url, { settings }).authorizer, resource.url);
+    expect(server.requests("/register")).toHaveLength(1);
+    server.metadata = { client_id_metadata_document_supported: true };
+    await call(withBrowser(resource.url, { settings }).authorizer, resource.url);
+    expect(server.requests("/register")).toHaveLength(1);
+    expect(server.requests("/authorize")[1]?.query.get("client_id")).toBe(settings.clientMetadataUrl);
+  });
+
+  it("says what to configure where nobody can register", async () => {
+    server.metadata = { registration_endpoint: undefined };
+    await expect(call(withBrowser(resource.url).authorizer, resource.url)).rejects.toMatchObject({
+      code: "auth_required",
+      message: expect.stringContaining('set "clientId"'),
+    });
+  });
+
+  it("registers anew with another authorization server, which sees nothing of the first", async () => {
+    const other = await new FakeAuthorizationServer().start();
+    try {
+      const { authorizer } = withBrowser(resource.url);
+      await call(authorizer, resource.url);
+      const first = server.requests("/authorize")[0]?.query.get("client_id") ?? "";
+      resource.trusted = other;
+      expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 1 });
+      expect(other.requests("/register")).toHaveLength(1);
+      expect(JSON.stringify(other.seen)).not.toContain(first);
+    } finally {
+      await other.stop();
+    }
+  });
+
+  it("does not show configured credentials to an authorization server they were not made for", async () => {
+    const other = await new FakeAuthorizationServer().start();
+    try {
+      const { authorizer } = withBrowser(resource.url, { settings: { clientId: "mine", clientSecret: "only-for-the-first" } });
+      await call(authorizer, resource.url);
+      resource.trusted = other;
+      await expect(call(authorizer, resource.url)).rejects.toMatchObject({
+        code: "auth_required",
+        message: expect.stringContaining(`belongs to ${server.issuer}`),
+      });
+      expect(other.requests("/token")).toEqual([]);
+    } finally {
+      await other.stop();
+    }
+  });
+
+  it("registers anew when the server has forgotten it", async () => {
+    const { authorizer } = withBrowser(resource.url);
+    await call(authorizer, resource.url);
+    server.live.clear();
+    server.overrides.set("/token", (_, response) => json(response, 401, { error: "invalid_client" }, { "www-authenticate": "Basic" }));
+    await expect(call(authorizer, resource.url)).rejects.toMatchObject({ details: { oauthError: "invalid_client" } });
+    server.overrides.clear();
+    expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 1 });
+  });
+});

@@ -1,0 +1,363 @@
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "@jest/globals";
+import { resolveLimits } from "../../src/limits.ts";
+import { REVISIONS } from "../../src/protocol/versions.ts";
+import type { HttpEndpoint, StdioEndpoint } from "../../src/server-spec.ts";
+import { ConfigHome, failure } from "../support/config-home.ts";
+
+const place = new ConfigHome();
+afterAll(() => place.remove());
+
+/** Why an entry is refused, without the part that names server and file. */
+async function refusal(raw: unknown): Promise<string> {
+  const entry = await place.entry(raw);
+  const text = entry.error?.message ?? (await failure(() => entry.spec({ cwd: place.cwd })));
+  return text.slice(text.indexOf("explicit.json: ") + "explicit.json: ".length);
+}
+
+describe("a program", () => {
+  it("takes over every field, with its variables expanded", async () => {
+    Object.assign(place.env, { WHO: "me" });
+    const spec = await place.spec({
+      command: "npx",
+      args: ["-y", "pkg", "${WHO}"],
+      env: { A: "${WHO}/x", N: 1, B: true },
+      cwd: "sub",
+      timeout: 90,
+      maxTotalSeconds: 600,
+      maxResultBytes: 1000,
+      protocol: REVISIONS[0],
+      inheritEnv: ["EXTRA"],
+      stopOnCancel: true,
+      autoApprove: ["read_*"],
+      includeTools: ["a*"],
+      excludeTools: ["ab"],
+      exposure: "deferred",
+      "x-unknown": { kept: true },
+    });
+    expect(spec).toMatchObject({
+      name: "one",
+      origin: "explicit",
+      configPath: join(place.cwd, "explicit.json"),
+      endpoint: {
+        kind: "stdio",
+        command: "npx",
+        args: ["-y", "pkg", "me"],
+        env: { A: "me/x", N: "1", B: "true" },
+        inheritEnv: ["EXTRA"],
+        cwd: join(place.cwd, "sub"),
+      },
+      protocol: REVISIONS[0],
+      timeoutSeconds: 90,
+      maxTotalSeconds: 600,
+      maxResultBytes: 1000,
+      stopOnCancel: true,
+      autoApprove: ["read_*"],
+      autoApproveFrom: "explicit",
+      includeTools: ["a*"],
+      excludeTools: ["ab"],
+      exposure: "deferred",
+    });
+  });
+
+  it("has plain defaults", async () => {
+    const spec = await place.spec({ command: "x" });
+    expect(spec.endpoint).toEqual({ kind: "stdio", command: "x", args: [], env: {}, inheritEnv: true, cwd: place.cwd });
+    expect(spec).toMatchObject({ protocol: "auto", stopOnCancel: false, autoApprove: [] });
+    expect(spec).not.toHaveProperty("timeoutSeconds");
+    expect(spec).not.toHaveProperty("enabled");
+  });
+
+  it("starts relative folders at the config file and ~ at the home folder", async () => {
+    const folder = async (cwd: string) => ((await place.spec({ command: "x", cwd })).endpoint as StdioEndpoint).cwd;
+    expect(await folder("a/b")).toBe(join(place.cwd, "a", "b"));
+    expect(await folder("..")).toBe(place.root);
+    expect(await folder("~/deep")).toBe(join(place.home, "deep"));
+    expect(await folder("/abs")).toBe("/abs");
+    expect(((await place.spec({ command: "~/bin/server" })).endpoint as StdioEndpoint).command).toBe(
+      join(place.home, "bin", "server"),
+    );
+  });
+
+  it.each([
+    [true, true],
+    [false, []],
+    [["A"], ["A"]],
+  ])("reads inheritEnv %j", async (inheritEnv, expected) => {
+    expect((await place.spec({ command: "x", inheritEnv })).endpoint).toMatchObject({ inheritEnv: expected });
+  });
+});
+
+describe("a remote server", () => {
+  it("takes over every field", async () => {
+    Object.assign(place.env, { TOKEN: "s3cret-token", CLIENT: "id" });
+    const spec = await place.spec({
+      url: "http://localhost:8931/mcp#part",
+      headers: { Authorization: "Bearer ${TOKEN}" },
+      oauth: {
+        clientId: "${CLIENT}",
+        clientSecret: "${TOKEN}",
+        scopes: ["a", "b"],
+        callbackPort: 8123,
+        identityProvider: { idToken: "${TOKEN}" },
+        dpop: true,
+      },
+    });
+    expect(spec.endpoint).toEqual({
+      kind: "http",
+      transport: "auto",
+      url: "http://localhost:8931/mcp",
+      headers: { Authorization: "Bearer s3cret-token" },
+      oauth: {
+        clientId: "id",
+        clientSecret: "s3cret-token",
+        scope: "a b",
+        redirectPort: 8123,
+        identityProvider: { idToken: "s3cret-token" },
+        dpop: true,
+      },
+    });
+  });
+
+  it.each([
+    [false, false],
+    [true, undefined],
+    [undefined, undefined],
+  ])("reads oauth %j", async (oauth, expected) => {
+    const { endpoint } = await place.spec({ url: "http://h/", oauth });
+    expect((endpoint as HttpEndpoint).oauth).toBe(expected);
+  });
+});
+
+describe("the transport's name", () => {
+  it.each([
+    ["http", "http"],
+    ["HTTP", "http"],
+    ["streamable-http", "http"],
+    ["streamableHttp", "http"],
+    ["streamable_http", "http"],
+    ["sse", "sse"],
+    ["SSE", "sse"],
+  ])("reads %s as %s, under type and under transport", async (word, expected) => {
+    for (const key of ["type", "transport"]) {
+      const entry = await place.entry({ [key]: word, url: "http://h/" });
+      expect(entry.transport).toBe(expected);
+      expect(entry.spec({ cwd: place.cwd }).endpoint).toMatchObject({ kind: "http", transport: expected });
+    }
+  });
+
+  it("is deduced from command or url", async () => {
+    expect((await place.entry({ command: "x" })).transport).toBe("stdio");
+    expect((await place.entry({ url: "http://h/" })).transport).toBe("http");
+    expect((await place.spec({ url: "http://h/" })).endpoint).toMatchObject({ transport: "auto" });
+    expect((await place.entry({ type: "STDIO", command: "x" })).transport).toBe("stdio");
+  });
+
+  it.each([
+    [{ type: "websocket", url: "http://h/" }, 'type is "websocket"; known are stdio, http and sse.'],
+    [{ type: "htttp", url: "http://h/" }, 'type is "htttp"; known are stdio, http and sse.'],
+    [{ transport: "tcp", command: "x" }, 'transport is "tcp"; known are stdio, http and sse.'],
+    [{ type: 1, command: "x" }, "type is 1; known are stdio, http and sse."],
+    [{ type: "stdio", url: "http://h/" }, 'type is "stdio", but the entry has a url.'],
+    [{ type: "sse", command: "x" }, 'type is "sse", but the entry has a command.'],
+    [{ transport: "http", command: "x" }, 'transport is "http", but the entry has a command.'],
+    [
+      { type: "http", transport: "sse", url: "http://h/" },
+      "transport says something else than type; keep one of them.",
+    ],
+    [{ serverUrl: "http://h/" }, 'serverUrl is not read; write "url".'],
+    [{ httpUrl: "http://h/", type: "http" }, 'httpUrl is not read; write "url".'],
+  ])("refuses %j by name", async (raw, reason) => {
+    expect(await refusal(raw)).toBe(reason);
+    expect((await place.entry(raw)).transport).toBe("unknown");
+  });
+});
+
+describe("a bad entry", () => {
+  it("never hides the good ones", async () => {
+    const bad = { args: ["x"] };
+    const { servers, problems } = await place.explicit({
+      mcpServers: { good: { command: "x" }, bad, nothing: null, text: "npx", list: [], both: { command: "x", url: "http://h/" } },
+    });
+    expect(problems).toEqual([]);
+    expect([...servers.keys()]).toEqual(["good", "bad", "nothing", "text", "list", "both"]);
+    expect([...servers.values()].filter(({ error }) => error === undefined).map(({ name }) => name)).toEqual(["good"]);
+    for (const name of ["bad", "nothing", "text", "list", "both"]) {
+      expect(servers.get(name)?.error?.message).toContain(`Server "${name}" in ${join(place.cwd, "explicit.json")}: `);
+      expect(servers.get(name)?.error?.code).toBe("config_error");
+      expect(() => servers.get(name)?.spec({ cwd: place.cwd })).toThrow(servers.get(name)?.error?.message ?? "");
+    }
+  });
+
+  it.each<[unknown, string]>([
+    [null, "the entry must be an object with command or url."],
+    [{}, "the entry needs command (a program) or url (a remote server)."],
+    [{ command: "x", url: "http://h/" }, "the entry has both command and url; keep one of them."],
+    [{ command: "" }, "command is empty."],
+    [{ command: "  " }, "command is empty."],
+    [{ url: "" }, "url is empty."],
+    [{ command: ["npx", "-y"] }, "command must be a text."],
+    [{ command: "x", args: "y" }, "args must be a list."],
+    [{ command: "x", args: ["a", 1] }, "args[1] must be a text."],
+    [{ command: "x", env: { A: null } }, "env.A must be a text or a number or true or false."],
+    [{ command: "x", env: { A: { b: 1 } } }, "env.A must be a text or a number or true or false."],
+    [{ command: "x", env: { "A=B": "1" } }, 'env has a name that is empty or holds = or NUL: "A=B".'],
+    [{ command: "x", env: { "": "1" } }, 'env has a name that is empty or holds = or NUL: "".'],
+    [{ command: "x", env: { "A\0": "1" } }, 'env has a name that is empty or holds = or NUL: "A\\u0000".'],
+    [{ command: "x", env: ["A=1"] }, "env must be an object."],
+    [{ command: "x\0y" }, "command holds NUL."],
+    [{ command: "x", args: ["\0"] }, "args[0] holds NUL."],
+    [{ command: "x", cwd: "" }, "cwd must not be empty."],
+    [{ command: "x", enabled: "yes" }, "enabled must be true or false."],
+    [{ command: "x", timeout: 0 }, "timeout must be a number of seconds from 1 to 300."],
+    [{ command: "x", timeout: 301 }, "timeout must be a number of seconds from 1 to 300."],
+    [{ command: "x", timeout: "60" }, "timeout must be a number of seconds from 1 to 300."],
+    [{ command: "x", timeout_ms: 60 }, "timeout_ms must be a number of milliseconds from 1000 to 300000."],
+    [{ command: "x", timeoutMs: 3e6 }, "timeoutMs must be a number of milliseconds from 1000 to 300000."],
+    [{ command: "x", timeout: 5, timeoutMs: 6000 }, "timeoutMs says something else than the other timeout."],
+    [{ command: "x", maxTotalSeconds: 3601 }, "maxTotalSeconds must be a number of seconds from 1 to 3600."],
+    [{ command: "x", maxResultBytes: 0.5 }, "maxResultBytes must be a whole number."],
+    [{ command: "x", protocol: "2024" }, `protocol must be one of ${["auto", ...REVISIONS].join(", ")}.`],
+    [{ command: "x", exposure: "loud" }, "exposure must be one of codemode, deferred, direct, hidden."],
+    [{ command: "x", inheritEnv: "no" }, "inheritEnv must be true or false or a list."],
+    [{ command: "x", autoApprove: "all" }, "autoApprove must be true or false or a list."],
+    [{ command: "x", autoApprove: [1] }, "autoApprove[0] must be a text."],
+    [{ command: "x", includeTools: "a" }, "includeTools must be a list."],
+    [{ url: "http://h/", headers: { A: 1 } }, "headers.A must be a text."],
+    [{ url: "http://h/", oauth: { clientId: 1 } }, "oauth.clientId must be a text."],
+    [{ url: "http://h/", oauth: "no" }, "oauth must be an object or true or false."],
+  ])("%j is refused by field and reason", async (raw, reason) => {
+    expect(await refusal(raw)).toBe(reason);
+  });
+
+  it.each([
+    [{ url: "ftp://h/" }, "url must begin with http:// or https://."],
+    [{ url: "localhost:8931" }, "url must begin with http:// or https://."],
+    [{ url: "not a url" }, "url is not a valid address."],
+    [{ url: "http://me:s3cret@h/" }, "url must not hold a user name or password; use headers."],
+    [{ url: "http://h/", headers: { "a b": "x" } }, "headers.a b has a name that no HTTP header may have."],
+    [{ url: "http://h/", headers: { "": "x" } }, "headers. has a name that no HTTP header may have."],
+    [
+      { url: "http://h/", headers: { A: "x\r\nB: y" } },
+      "headers.A has a value with a line break, NUL or another character that no HTTP header may have.",
+    ],
+    [
+      { url: "http://h/", headers: { A: "x\0" } },
+      "headers.A has a value with a line break, NUL or another character that no HTTP header may have.",
+    ],
+    [{ url: "http://h/", headers: { A: "1", a: "2" } }, "headers.a is there twice."],
+    [{ url: "http://h/", headers: { "Content-Length": "2" } }, "headers.Content-Length is set by the transport itself."],
+  ])("%j is refused when it is used", async (raw, reason) => {
+    expect(await refusal(raw)).toBe(reason);
+  });
+
+  it.each([
+    [{ command: "x", env: { K: "!cat key" } }, "env.K"],
+    [{ url: "http://h/", headers: { K: "!cat key" } }, "headers.K"],
+    [{ url: "http://h/", oauth: { clientSecret: "!cat key" } }, "oauth.clientSecret"],
+    [{ command: "!x" }, "command"],
+  ])("%j: a value that begins with ! is not run, and says so", async (raw, field) => {
+    expect(await refusal(raw)).toBe(
+      `${field} begins with "!", which is not run as a command; put the value into a variable, such as \${VAR}.`,
+    );
+  });
+
+  it.each(["headersHelper", "headerCommand", "envHelper", "apiKeyHelper", "authCommand"])(
+    "%s names a program, which is not run, and says so",
+    async (field) => {
+      expect(await refusal({ url: "http://h/", [field]: "/bin/helper" })).toBe(
+        `${field} names a program, which is not run; put the value into a variable.`,
+      );
+    },
+  );
+
+  it("may say ! in arguments, and through a variable", async () => {
+    Object.assign(place.env, { BANG: "!x" });
+    const spec = await place.spec({ command: "find", args: ["!", "-name"], env: { A: "${BANG}" } });
+    expect(spec.endpoint).toMatchObject({ args: ["!", "-name"], env: { A: "!x" } });
+  });
+
+  it("is told apart from a bad variable: no value is ever shown", async () => {
+    Object.assign(place.env, { BAD: "hunter2\nX: y", BADURL: "hunter2 x" });
+    expect(await refusal({ url: "http://h/", headers: { A: "${BAD}" } })).not.toContain("hunter2");
+    expect(await refusal({ url: "${BADURL}" })).not.toContain("hunter2");
+    expect(await refusal({ command: "${EMPTY:-}" })).toBe("command is empty once its variables are expanded.");
+  });
+});
+
+describe("names", () => {
+  it("may be those of JavaScript's own properties, and differ by case", async () => {
+    const text = '{"mcpServers": {"__proto__": {"command":"a"}, "constructor": {"command":"b"}, "A": {"command":"c"}, "a": {"command":"d"}}}';
+    for (const written of [text, `// a comment makes it JSONC\n${text}`]) {
+      const { servers } = await place.explicit(written);
+      expect([...servers.keys()]).toEqual(["__proto__", "constructor", "A", "a"]);
+      const commands = [...servers.values()].map((entry) => entry.spec({ cwd: place.cwd }).endpoint);
+      expect(commands).toMatchObject([{ command: "a" }, { command: "b" }, { command: "c" }, { command: "d" }]);
+    }
+  });
+
+  it.each(["a/b", "", "a b", "ü", "a.b"])("%j is refused by name", async (name) => {
+    const { servers } = await place.explicit({ mcpServers: { [name]: { command: "x" }, good: { command: "x" } } });
+    expect(servers.get(name)?.error?.message).toMatch(/has a name with other characters/);
+    expect(servers.get("good")?.error).toBeUndefined();
+  });
+
+  it("of variables and headers may be __proto__", async () => {
+    const entry = '{"mcpServers": {"one": {"command": "x", "env": {"__proto__": "1"}}}}';
+    const { servers } = await place.explicit(entry);
+    const endpoint = servers.get("one")?.spec({ cwd: place.cwd }).endpoint as StdioEndpoint;
+    expect(Object.entries(endpoint.env)).toEqual([["__proto__", "1"]]);
+  });
+});
+
+describe("switches and times", () => {
+  it.each([
+    [{}, true],
+    [{ enabled: true }, true],
+    [{ enabled: false }, false],
+    [{ disabled: true }, false],
+    [{ disabled: false }, true],
+    [{ enabled: true, disabled: true }, false],
+  ])("%j means enabled: %j", async (fields, expected) => {
+    expect((await place.entry({ command: "x", ...fields })).enabled).toBe(expected);
+    expect((await place.entry({ ...fields, args: [] })).enabled).toBe(expected);
+  });
+
+  it.each([
+    [{ timeout: 5 }, 5],
+    [{ timeout: 1.5 }, 1.5],
+    [{ timeout_ms: 2500 }, 2.5],
+    [{ timeoutMs: 90_000 }, 90],
+    [{ timeout: 60, timeout_ms: 60_000 }, 60],
+  ])("%j is %d seconds", async (fields, expected) => {
+    expect((await place.spec({ command: "x", ...fields })).timeoutSeconds).toBe(expected);
+  });
+
+  it("keep within the embedder's limits", async () => {
+    const limits = resolveLimits({ minTimeoutSeconds: 0.1, maxTimeoutSeconds: 2 });
+    expect((await place.spec({ command: "x", timeout: 0.2 }, { limits })).timeoutSeconds).toBe(0.2);
+    expect((await place.entry({ command: "x", timeout: 3 }, { limits })).error?.message).toContain("from 0.1 to 2");
+  });
+
+  it.each([
+    [true, true],
+    [false, []],
+    [["a", "b*"], ["a", "b*"]],
+  ])("autoApprove %j", async (autoApprove, expected) => {
+    expect((await place.spec({ command: "x", autoApprove })).autoApprove).toEqual(expected);
+  });
+});
+
+describe("the summary", () => {
+  it.each([
+    [{ command: "npx", args: ["-y", "a b"] }, 'npx -y "a b"'],
+    [{ command: "x", args: ["--token", "abc", "--api-key=abc", "--name", "n"] }, "x --token [redacted] --api-key=[redacted] --name n"],
+    [{ command: "x", args: ["--token", "${TOKEN}", "y"] }, "x --token ${TOKEN} y"],
+    [{ url: "https://h/mcp?api_key=abc&x=1" }, "https://h/mcp?api_key=[redacted]&x=1"],
+    [{ url: "https://h/mcp?token=${TOKEN}" }, "https://h/mcp?token=${TOKEN}"],
+    [{ url: "https://me:pass@h/mcp" }, "https://[redacted]@h/mcp"],
+  ])("of %j shows no secret", async (raw, expected) => {
+    Object.assign(place.env, { TOKEN: "s3cret-token" });
+    expect((await place.entry(raw)).summary).toBe(expected);
+  });
+});

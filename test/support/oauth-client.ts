@@ -1,0 +1,79 @@
+import { type AuthorizerOptions, createAuthorizer, type SignInAuthorizer } from "../../src/auth/authorizer-factory.ts";
+import { MemoryStore } from "../../src/auth/store.ts";
+import type { Authorizer, Challenge } from "../../src/authorizer.ts";
+import { type Limits, resolveLimits } from "../../src/limits.ts";
+import { Redactor } from "../../src/redactor.ts";
+
+/** Where a browser ended. */
+export interface Page {
+  readonly url: string;
+  readonly status: number;
+  readonly text: string;
+  readonly headers: Headers;
+}
+
+/** Follows redirects as a browser does; aborting it closes the tab. */
+export async function browse(address: string, signal?: AbortSignal): Promise<Page> {
+  let url = address;
+  for (let hop = 0; hop < 10; hop += 1) {
+    const response = await fetch(url, { redirect: "manual", ...(signal && { signal }), headers: { connection: "close" } });
+    const location = response.headers.get("location");
+    if (location === null) return { url, status: response.status, text: await response.text(), headers: response.headers };
+    url = new URL(location, url).href;
+  }
+  return { url, status: 0, text: "", headers: new Headers() };
+}
+
+export function authorizerFor(
+  url: string,
+  options: Partial<Omit<AuthorizerOptions, "limits">> & { limits?: Partial<Limits> } = {},
+): SignInAuthorizer {
+  return createAuthorizer({
+    server: "fake",
+    url,
+    store: new MemoryStore(),
+    clientInfo: { name: "rpi-mcp-adapter tests", version: "0" },
+    redactor: new Redactor(),
+    ...options,
+    limits: resolveLimits({ oauthRequestMs: 2000, signInMs: 5000, ...options.limits }),
+  });
+}
+
+/** With a person who agrees to everything at once. */
+export function withBrowser(
+  url: string,
+  options: Parameters<typeof authorizerFor>[1] = {},
+): { authorizer: SignInAuthorizer; opened: string[]; pages: Promise<Page>[] } {
+  const opened: string[] = [];
+  const pages: Promise<Page>[] = [];
+  const openUrl = async (address: string): Promise<void> => {
+    opened.push(address);
+    const page = browse(address);
+    page.catch(() => undefined); // A test that is interested awaits it.
+    pages.push(page);
+  };
+  return { authorizer: authorizerFor(url, { openUrl, ...options }), opened, pages };
+}
+
+export interface CallResult {
+  readonly status: number;
+  /** How many challenges were answered. */
+  readonly answered: number;
+}
+
+/** One request as the HTTP transport sends it: refused ones are sent again after an authorization, three times at most. */
+export async function call(authorizer: Authorizer, url: string, signal = new AbortController().signal): Promise<CallResult> {
+  for (let answered = 0; ; answered += 1) {
+    const sent = await authorizer.headers({ method: "POST", url }, signal);
+    const response = await fetch(url, { method: "POST", body: "{}", headers: { ...sent, connection: "close" } });
+    await response.arrayBuffer();
+    const headers = Object.fromEntries(response.headers.entries());
+    authorizer.observe?.(headers);
+    const wwwAuthenticate = headers["www-authenticate"] ?? "";
+    const { status } = response;
+    const refused = status === 401 || (status === 403 && wwwAuthenticate.includes("insufficient_scope"));
+    if (!refused || answered === 3) return { status, answered };
+    const challenge: Challenge = { method: "POST", url, status: status as 401 | 403, wwwAuthenticate, headers, sent, answered };
+    await authorizer.challenge(challenge, signal);
+  }
+}
