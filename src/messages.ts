@@ -21,6 +21,10 @@ export interface Facts {
 
   "host.tool": { tool: string; tools: readonly string[] };
 
+  "cli.usage": { reason: string; hint?: string };
+  "cli.file": { path: string; reason: string };
+  "cli.signIn": { server: string; reason: string };
+
   "config.missing": { configPath: string };
   "config.unreadable": { configPath: string; reason: string };
   "config.syntax": { configPath: string; reason: string; line: number; column: number; format?: "TOML" };
@@ -114,6 +118,10 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
     code: "invalid_params",
     say: ({ tool, tools }) => `No tool ${quote(tool)} is registered. ${tools.length ? `Registered: ${tools.join(", ")}.` : "Load the plugin first."}`,
   },
+
+  "cli.usage": { code: "invalid_params", say: ({ reason, hint }) => `${reason}.${hint ? ` ${hint}` : ""}` },
+  "cli.file": { code: "internal", say: ({ path, reason }) => `Cannot write ${path}: ${reason}.` },
+  "cli.signIn": { code: "invalid_params", say: ({ server, reason }) => `Server ${quote(server)} needs no sign-in: ${reason}.` },
 
   "config.missing": {
     code: "config_error",

@@ -9,7 +9,7 @@ export interface ChallengeFacts {
   readonly dpop: boolean;
   readonly scope: string | undefined;
   readonly pointer: string | undefined;
-  /** The nonce the request should have carried. */
+  /** The nonce the request should have carried, unless it did. */
   readonly nonce: string | undefined;
   /** The token that was refused; undefined if unknown, `null` if there was none. */
   readonly refused: string | null | undefined;
@@ -27,9 +27,17 @@ export function readChallenge(challenge: Challenge): ChallengeFacts {
     dpop: dpop.length > 0,
     scope: first("scope"),
     pointer: first("resource_metadata"),
-    nonce: wantsNonce ? nonceOf(challenge.headers) : undefined,
+    nonce: wantsNonce ? missingNonce(challenge) : undefined,
     refused: refusedToken(challenge.sent),
   };
+}
+
+function missingNonce({ headers, sent }: Challenge): string | undefined {
+  const nonce = nonceOf(headers);
+  const claims = headerOf(sent ?? {}, "dpop")?.split(".")[1];
+  // Our own proof, so it can be read.
+  const carried = claims && (JSON.parse(Buffer.from(claims, "base64url").toString()) as { nonce?: unknown }).nonce;
+  return nonce === carried ? undefined : nonce;
 }
 
 /** The DPoP nonce in a response's headers. */
@@ -40,6 +48,10 @@ export function nonceOf(headers: Challenge["headers"]): string | undefined {
 
 function refusedToken(sent: Challenge["sent"]): string | null | undefined {
   if (sent === undefined) return undefined;
-  const header = Object.entries(sent).find(([name]) => name.toLowerCase() === "authorization")?.[1];
-  return header?.slice(header.indexOf(" ") + 1) ?? null;
+  const header = headerOf(sent, "authorization");
+  return header === undefined ? null : header.slice(header.indexOf(" ") + 1);
+}
+
+function headerOf(headers: Readonly<Record<string, string>>, wanted: string): string | undefined {
+  return Object.entries(headers).find(([name]) => name.toLowerCase() === wanted)?.[1];
 }

@@ -91,7 +91,7 @@ export class OAuthAuthorizer implements Authorizer {
 
   async #answer(challenge: Challenge, asked: ChallengeFacts, signal: AbortSignal): Promise<void> {
     const { status, answered } = challenge;
-    if (asked.nonce !== undefined && this.#state.grant?.tokenType === "DPoP" && asked.nonce !== this.#state.nonce) {
+    if (asked.nonce !== undefined && this.#state.grant?.tokenType === "DPoP") {
       this.#state.nonce = asked.nonce;
       return;
     }

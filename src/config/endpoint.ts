@@ -1,6 +1,7 @@
 import type { OAuthSettings } from "../server-spec.ts";
 import { isObject, type Json } from "./document.ts";
 import type { Refuse } from "./refuse.ts";
+import { readUrl } from "./url.ts";
 
 /** How to reach a server, checked; variables are still as written. */
 export type CheckedEndpoint = CheckedProgram | CheckedRemote;
@@ -111,7 +112,7 @@ export function refusePrograms(raw: Json, refuse: Refuse): void {
 
 /** The endpoint of an entry whose shape is right. @throws AdapterError `config.entry` */
 export function endpointOf(raw: Json, kind: Kind, refuse: Refuse): CheckedEndpoint {
-  return kind === "stdio" ? program(raw, refuse) : remote(raw, kind);
+  return kind === "stdio" ? program(raw, refuse) : remote(raw, kind, refuse);
 }
 
 function program(raw: Json, refuse: Refuse): CheckedProgram {
@@ -136,8 +137,11 @@ function program(raw: Json, refuse: Refuse): CheckedProgram {
   };
 }
 
-function remote(raw: Json, transport: RemoteTransport): CheckedRemote {
+function remote(raw: Json, transport: RemoteTransport, refuse: Refuse): CheckedRemote {
   const { url, headers, oauth } = raw as { url: string; headers?: Record<string, string>; oauth?: boolean | Json };
+  // One with variables is looked at when they are known.
+  const read = url.includes("${") ? undefined : readUrl(url);
+  if (read !== undefined && "reason" in read) throw refuse("url", read.reason);
   return {
     kind: "http",
     transport,

@@ -79,7 +79,7 @@ export function variable(env: NodeJS.ProcessEnv, name: string, platform: NodeJS.
 
 /** Marks a text so that nothing in it is expanded. */
 export function literal(text: string): string {
-  return text.replaceAll("${", "$${");
+  return text.replaceAll("${", () => "$${"); // In a plain replacement text "$$" would mean "$".
 }
 
 function closingBrace(text: string, from: number): number {

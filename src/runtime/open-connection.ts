@@ -37,6 +37,7 @@ export function connector(options: OpenConnectionOptions): Connect {
       limits,
       input,
       stopOnCancel: spec.stopOnCancel,
+      wait: attempt.wait,
       log: (entry) => log(services, redactor, spec.name, entry),
       cancellation: attempt.cancellation,
       onTransport: attempt.onTransport,

@@ -1,6 +1,7 @@
 import { Cancellation } from "../cancellation.ts";
 import { AdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
+import { PersonWait } from "../person-wait.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import type { Transport } from "../transport/transport.ts";
 import type { Connection } from "./connection.ts";
@@ -22,6 +23,7 @@ export interface Attempt {
   readonly hint: string | undefined;
   readonly onTransport: (transport: Transport) => void;
   readonly onClosed: () => void;
+  readonly wait: PersonWait;
 }
 
 export type Connect = (attempt: Attempt) => Promise<Connection>;
@@ -49,6 +51,7 @@ interface Slot {
 interface Connecting {
   readonly promise: Promise<Connection>;
   readonly cancellation: Cancellation;
+  readonly wait: PersonWait;
   waiters: number;
   transport: Transport | undefined;
 }
@@ -141,7 +144,8 @@ export class Registry {
       connecting.transport = transport;
     };
     const onClosed = (): void => this.#gone(key, slot);
-    const promise = this.#connect({ spec, scope, cancellation, hint, onTransport, onClosed }).then(
+    const wait = new PersonWait();
+    const promise = this.#connect({ spec, scope, cancellation, hint, onTransport, onClosed, wait }).then(
       (connection) => {
         this.#learn(spec.fingerprint, connection.protocolVersion);
         slot.connecting = undefined;
@@ -155,7 +159,7 @@ export class Registry {
         throw error;
       },
     );
-    const connecting: Connecting = { promise, cancellation, waiters: 0, transport: undefined };
+    const connecting: Connecting = { promise, cancellation, wait, waiters: 0, transport: undefined };
     // Every waiter may have left before it fails; they were told why.
     promise.catch(() => undefined);
     return connecting;
@@ -175,10 +179,16 @@ export class Registry {
           this.#gone(key, slot);
         }
       };
-      const timer = setTimeout(() => {
+      const onTimeout = (): void => {
+        const more = connecting.wait.putOff(timeoutMs);
+        if (more > 0) {
+          timer = setTimeout(onTimeout, more);
+          return;
+        }
         const diagnostics = connecting.transport?.diagnostics() ?? {};
         leave(new AdapterError("timeout", { server, method: "initialize", phase: "connect", seconds: timeoutMs / 1000, outcomeUnknown: false, ...diagnostics }));
-      }, timeoutMs);
+      };
+      let timer = setTimeout(onTimeout, timeoutMs);
       const release = cancellation.onCancel(() => leave(new AdapterError("cancelled", { server })));
       let settled = false;
       const settle = (): void => {

@@ -15,6 +15,7 @@ import { Approval } from "./approval.ts";
 import type { Connection } from "./connection.ts";
 import { connector } from "./open-connection.ts";
 import { type AcquireOptions, type Attempt, type Lease, Registry, type Scope } from "./registry.ts";
+import type { SignIns } from "./sign-in.ts";
 import { Spill } from "./spill.ts";
 
 export interface RuntimeOptions {
@@ -54,6 +55,7 @@ export class Runtime {
   readonly #realPaths = new Map<string, string>();
   readonly #views = new Map<string, ConfigView>();
   readonly #notices = new Set<(server: string, text: string) => void>();
+  #signIns: SignIns | undefined;
   #shutdown: Promise<void> | undefined;
 
   constructor({ services, trust, limits, clientInfo }: RuntimeOptions) {
@@ -204,18 +206,14 @@ export class Runtime {
     return real;
   }
 
-  async #authorizer(spec: ServerSpec, attempt: Attempt): Promise<Authorizer> {
-    const { makeAuthorizer } = await import("./sign-in.ts");
-    return makeAuthorizer(spec, {
-      services: this.services,
-      limits: this.limits,
-      redactor: this.redactor,
-      clientInfo: this.#clientInfo,
-      scope: attempt.scope,
-      onWaiting: (host) => {
-        for (const listener of this.#notices) listener(spec.name, `Waiting for the sign-in at ${host} …`);
-      },
-    });
+  async #authorizer(spec: ServerSpec, { scope, wait }: Attempt): Promise<Authorizer> {
+    const { SignIns } = await import("./sign-in.ts");
+    this.#signIns ??= new SignIns();
+    const onWaiting = (host: string): void => {
+      for (const listener of this.#notices) listener(spec.name, `Waiting for the sign-in at ${host} …`);
+    };
+    const { services, limits, redactor } = this;
+    return this.#signIns.authorizer(spec, { services, limits, redactor, clientInfo: this.#clientInfo, scope, onWaiting, wait });
   }
 }
 

@@ -1,7 +1,11 @@
+import { createAuthorizer } from "../auth/authorizer-factory.ts";
+import { DiskStore } from "../auth/disk-store.ts";
+import type { TokenStore } from "../auth/store.ts";
 import type { Authorizer } from "../authorizer.ts";
 import type { HostServices } from "../contract.ts";
 import { AdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
+import type { PersonWait } from "../person-wait.ts";
 import type { ClientIdentity } from "../protocol/dialect.ts";
 import type { Redactor } from "../redactor.ts";
 import type { ServerSpec } from "../server-spec.ts";
@@ -13,9 +17,49 @@ export interface SignInOptions {
   readonly redactor: Redactor;
   readonly clientInfo: ClientIdentity["info"];
   readonly scope: Scope;
+  /** Told the host at which a person is awaited. */
   readonly onWaiting: (host: string) => void;
+  readonly wait: PersonWait;
 }
 
-export async function makeAuthorizer(spec: ServerSpec, _options: SignInOptions): Promise<Authorizer> {
-  throw new AdapterError("auth.required", { server: spec.name, status: 401, wwwAuthenticate: "" });
+/** Sign-ins of one plugin: what is in flight is shared through the store. */
+export class SignIns {
+  #store: TokenStore | undefined;
+
+  /** The authorizer of one server's connection; deadlines rest while it authorizes. */
+  authorizer(spec: ServerSpec, options: SignInOptions): Authorizer {
+    const { endpoint, name: server } = spec;
+    if (endpoint.kind !== "http") throw new AdapterError("internal", { reason: "only remote servers are signed in to" });
+    const { services, limits, redactor, clientInfo, onWaiting, wait } = options;
+    this.#store ??= new DiskStore({ limits, onWarning: (message) => services.log?.({ level: "warning", server, message }) });
+    const inner = createAuthorizer({
+      server,
+      url: endpoint.url,
+      ...(endpoint.oauth ? { settings: endpoint.oauth } : {}),
+      store: this.#store,
+      ...openUrl(services, server, options.scope),
+      onWaiting,
+      clientInfo,
+      limits,
+      redactor,
+    });
+    return {
+      headers: (request, signal) => inner.headers(request, signal),
+      observe: (headers) => inner.observe?.(headers),
+      challenge: async (challenge, signal) => {
+        const end = wait.begin();
+        try {
+          await inner.challenge(challenge, signal);
+        } finally {
+          end();
+        }
+      },
+    };
+  }
+}
+
+function openUrl(services: HostServices, server: string, { cwd, sessionId }: Scope): { openUrl?: (url: string, signal: AbortSignal) => Promise<void> } {
+  const open = services.openUrl;
+  if (open === undefined) return {};
+  return { openUrl: (url, signal) => open(url, { server, cwd, signal, ...(sessionId === undefined ? {} : { sessionId }) }) };
 }

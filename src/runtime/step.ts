@@ -3,6 +3,7 @@ import type { AgentToolResult, StepHandle, StepResult } from "../contract.ts";
 import { AdapterError, type Failure, toFailure } from "../errors.ts";
 
 const PENDING: StepResult = Object.freeze({ tag: "pending" });
+const DESTROYED: StepResult = Object.freeze({ tag: "err", ...toFailure(new AdapterError("destroyed", {})) });
 
 export interface StepOptions {
   /** Does the work. Its late outcome, after a cancel, is dropped. */
@@ -50,7 +51,7 @@ export class Step implements StepHandle {
   }
 
   cancel(): void {
-    this.cancelWith(new AdapterError("cancelled", {}));
+    if (this.#state === PENDING) this.cancelWith(new AdapterError("cancelled", {}));
   }
 
   /** Ends a running step with this error, at once. */
@@ -65,7 +66,7 @@ export class Step implements StepHandle {
     this.#destroyed = true;
     this.cancel();
     this.#partials = [];
-    this.#state = { tag: "err", ...toFailure(new AdapterError("destroyed", {})) };
+    this.#state = DESTROYED;
   }
 
   async #run(context: StepContext): Promise<void> {

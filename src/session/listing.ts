@@ -79,10 +79,16 @@ export class Listing {
           reject(error);
         },
       };
-      const timer = setTimeout(() => {
+      const onTimeout = (): void => {
+        const more = this.#session.wait.putOff(timeoutMs);
+        if (more > 0) {
+          timer = setTimeout(onTimeout, more);
+          return;
+        }
         const facts = { server, method: LISTS[this.#kind].method, phase: "discovery", seconds: timeoutMs / 1000, outcomeUnknown: false } as const;
         leave(new AdapterError("timeout", { ...facts, ...this.#session.transport.diagnostics() }));
-      }, timeoutMs);
+      };
+      let timer = setTimeout(onTimeout, timeoutMs);
       const release = cancellation.onCancel(() => leave(new AdapterError("cancelled", { server })));
       walk.waiters.add(waiter);
     });

@@ -1,4 +1,5 @@
 import { Cancellation } from "../cancellation.ts";
+import type { PersonWait } from "../person-wait.ts";
 import type { JsonRpcErrorObject } from "../protocol/jsonrpc.ts";
 import type { SendOptions } from "../transport/transport.ts";
 import type { RememberedPage } from "./remembered.ts";
@@ -99,6 +100,16 @@ export class Pending implements SendOptions {
     if (this.settled) return;
     this.#arm();
     this.options.onProgress?.(report);
+  }
+
+  /** Its deadline has come while, or soon after, a person was awaited: it is put off. Whether it was. */
+  putOff(wait: PersonWait): boolean {
+    const { timeoutMs } = this.options;
+    const more = timeoutMs === undefined || this.settled ? 0 : wait.putOff(timeoutMs);
+    if (more <= 0) return false;
+    this.#deadline = performance.now() + more;
+    this.#timer = setTimeout(() => this.#giveUp(this, "timeout"), more);
+    return true;
   }
 
   resolve(answer: Answer): void {

@@ -1,5 +1,6 @@
 import { AdapterError, isAdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
+import type { PersonWait } from "../person-wait.ts";
 import type { Dialect } from "../protocol/dialect.ts";
 import {
   isFailure,
@@ -29,6 +30,7 @@ export interface SessionOptions {
   readonly limits: Limits;
   readonly input: InputPort;
   readonly stopOnCancel: boolean;
+  readonly wait: PersonWait;
   readonly log?: (entry: { level: string; message: string }) => void;
   /** Called once when the session can no longer be used, whoever ended it. */
   readonly onClosed: (error: Error) => void;
@@ -39,6 +41,7 @@ export class Session implements Sink {
   readonly server: string;
   readonly dialect: Dialect;
   readonly transport: Transport;
+  readonly wait: PersonWait;
   readonly #options: SessionOptions;
   readonly #pending = new Map<number, Pending>();
   readonly #lists = new Set<Pending>();
@@ -51,6 +54,7 @@ export class Session implements Sink {
     this.server = options.server;
     this.dialect = options.dialect;
     this.transport = options.transport;
+    this.wait = options.wait;
     this.#options = options;
   }
 
@@ -229,6 +233,7 @@ export class Session implements Sink {
   // Giving up
 
   #giveUp(pending: Pending, why: GaveUp): void {
+    if (why === "timeout" && pending.putOff(this.wait)) return;
     const onTheWire = this.#drop(pending);
     const facts = { server: this.server, method: pending.method, outcomeUnknown: pending.outcomeUnknown && onTheWire };
     const seconds = pending.waitedSeconds;

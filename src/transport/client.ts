@@ -1,7 +1,8 @@
 import type { Authorizer, Challenge } from "../authorizer.ts";
 import { AdapterError, isSituation } from "../errors.ts";
 import type { Limits } from "../limits.ts";
-import { type Exchange, exchange, type Receive } from "./exchange.ts";
+import type { CancelSource } from "./cancel-source.ts";
+import { type ExchangeContext, exchange, type Receive } from "./exchange.ts";
 import { type ConstantHeaders, constantHeaders, withHeaders } from "./http-headers.ts";
 import { type HttpRequest, Pool } from "./pool.ts";
 import { quoteText } from "./quoting.ts";
@@ -44,11 +45,12 @@ export class HttpClient {
   readonly url: URL;
   readonly limits: Limits;
   readonly #options: HttpTransportOptions;
-  readonly #inFlight = new Set<Exchange>();
-  readonly #shownUrl: string;
+  readonly #context: ExchangeContext;
   readonly #stop = new AbortController();
   #headers: ConstantHeaders | undefined;
   #pool: Pool | undefined;
+  /** The pool, once a connection was made and trusted. */
+  #ready: Pool | undefined;
   #opening: Promise<Pool> | undefined;
   #authorizer: Authorizer | undefined;
   #loading: Promise<Authorizer> | undefined;
@@ -59,7 +61,7 @@ export class HttpClient {
     this.limits = options.limits;
     this.url = parseUrl(options.url);
     this.#options = options;
-    this.#shownUrl = `${this.url.origin}${this.url.pathname}`;
+    this.#context = { server: this.server, url: `${this.url.origin}${this.url.pathname}`, inFlight: new Set() };
   }
 
   /** @throws AdapterError `header.entry`. */
@@ -77,19 +79,16 @@ export class HttpClient {
    * authorization is sent again after each successful authorization.
    * @throws AdapterError what `exchange` and `receive` throw; `auth_required`.
    */
-  async exchange<T>(request: HttpRequest, receive: Receive<T>, whileStopping = false): Promise<T> {
-    const { signIn, limits } = this.#options;
-    if (signIn?.eager && this.#authorizer === undefined) await this.#loadAuthorizer(signIn.load);
-    for (let authorizations = 0; ; authorizations++) {
-      const authorized = this.#authorizer === undefined ? request : await this.#authorized(this.#authorizer, request);
-      const outcome = await this.#once(authorized, receive, whileStopping);
-      if (!(outcome instanceof Challenged)) return outcome;
-      const { challenge } = outcome;
-      if (signIn === undefined || authorizations >= limits.authorizations || whileStopping) throw this.#refused(challenge, signIn !== undefined);
-      const authorizer = this.#authorizer ?? (await this.#loadAuthorizer(signIn.load));
-      await authorizer.challenge(challenge, this.#anySignal(request.signal));
-      this.#checkRunning();
-    }
+  exchange<T>(request: HttpRequest, receive: Receive<T>): Promise<T> {
+    // The short way, once it is known that the way is open.
+    if (this.#ready !== undefined && this.#options.signIn === undefined && !this.#stop.signal.aborted)
+      return exchange(this.#context, this.#ready, request, (response) => (isChallenge(response) ? this.#refuse(request, response) : receive(response)));
+    return this.#exchange(request, receive);
+  }
+
+  /** One last exchange after `stop`. */
+  lastly<T>(request: HttpRequest, receive: Receive<T>): Promise<T> {
+    return this.#exchange(request, receive, true);
   }
 
   /** Closes the connections nobody uses: the next request goes out on a new one. */
@@ -101,28 +100,43 @@ export class HttpClient {
   stop(): void {
     this.#stop.abort();
     const { server } = this;
-    for (const each of [...this.#inFlight]) each.fail(new AdapterError("closed.stopped", { server, outcomeUnknown: each.outcomeUnknown }));
+    for (const each of [...this.#context.inFlight]) each.fail(new AdapterError("closed.stopped", { server, outcomeUnknown: each.outcomeUnknown }));
   }
 
   destroy(): void {
     this.#pool?.destroy();
   }
 
-  async #once<T>(request: HttpRequest, receive: Receive<T>, whileStopping: boolean): Promise<T | Challenged> {
+  async #exchange<T>(request: HttpRequest, receive: Receive<T>, stopping = false): Promise<T> {
+    const { signIn, limits } = this.#options;
+    if (signIn?.eager && this.#authorizer === undefined && !stopping) await this.#loadAuthorizer(signIn.load);
+    for (let authorizations = 0; ; authorizations++) {
+      const authorized = this.#authorizer === undefined ? request : await this.#authorized(this.#authorizer, request, stopping);
+      const outcome = await this.#once(authorized, receive, stopping);
+      if (!(outcome instanceof Challenged)) return outcome;
+      const { challenge } = outcome;
+      if (signIn === undefined || authorizations >= limits.authorizations || stopping) throw this.#refused(challenge);
+      const authorizer = this.#authorizer ?? (await this.#loadAuthorizer(signIn.load));
+      await authorizer.challenge(challenge, this.#anySignal(request.cancel));
+      this.#checkRunning();
+    }
+  }
+
+  async #once<T>(request: HttpRequest, receive: Receive<T>, stopping: boolean): Promise<T | Challenged> {
     const pool = this.#pool ?? (await this.#open());
-    if (!whileStopping) this.#checkRunning();
-    const context = { server: this.server, url: this.#shownUrl, inFlight: this.#inFlight };
+    if (!stopping) this.#checkRunning();
     const filtered: Receive<T | Challenged> = (response) => {
       this.#authorizer?.observe?.(response.headers);
+      this.#ready = pool;
       return isChallenge(response) ? this.#challenged(request, response) : receive(response);
     };
     try {
-      return await exchange(context, pool, request, filtered);
+      return await exchange(this.#context, pool, request, filtered);
     } catch (error) {
       // Nothing was sent: the handshake below HTTP failed.
       const code = isSituation(error, "connect.failed") ? (error.cause as NodeJS.ErrnoException | undefined)?.code : undefined;
       if (!UNKNOWN_ISSUER.has(code) || !(await pool.trustSystem())) throw error;
-      return await exchange(context, pool, request, filtered);
+      return await exchange(this.#context, pool, request, filtered);
     }
   }
 
@@ -143,10 +157,15 @@ export class HttpClient {
     return new Challenged({ method, url: this.url.href, status, wwwAuthenticate, headers: response.headers });
   }
 
-  async #authorized(authorizer: Authorizer, request: HttpRequest): Promise<HttpRequest> {
-    const { method, signal } = request;
-    const headers = await authorizer.headers({ method, url: this.url.href }, this.#anySignal(signal));
+  async #authorized(authorizer: Authorizer, request: HttpRequest, stopping: boolean): Promise<HttpRequest> {
+    const { method, cancel } = request;
+    const signal = stopping && cancel !== undefined ? cancel.signal : this.#anySignal(cancel);
+    const headers = await authorizer.headers({ method, url: this.url.href }, signal);
     return { ...request, headers: withHeaders(request.headers, headers) };
+  }
+
+  async #refuse(request: HttpRequest, response: HttpResponse): Promise<never> {
+    throw this.#refused((await this.#challenged(request, response)).challenge);
   }
 
   async #loadAuthorizer(load: () => Promise<Authorizer>): Promise<Authorizer> {
@@ -160,17 +179,17 @@ export class HttpClient {
     }
   }
 
-  #refused({ status, wwwAuthenticate }: Challenge, triedToSignIn: boolean): AdapterError {
+  #refused({ status, wwwAuthenticate }: Challenge): AdapterError {
     return new AdapterError("auth.required", {
       server: this.server,
       status,
       wwwAuthenticate: quoteText(wwwAuthenticate, CHALLENGE_CHARACTERS),
-      hint: triedToSignIn ? "It keeps refusing what the sign-in obtained." : 'Check the "headers" of its entry.',
+      hint: this.#options.signIn !== undefined ? "It keeps refusing what the sign-in obtained." : 'Check the "headers" of its entry.',
     });
   }
 
-  #anySignal(signal: AbortSignal | undefined): AbortSignal {
-    return signal === undefined ? this.#stop.signal : AbortSignal.any([signal, this.#stop.signal]);
+  #anySignal(cancel: CancelSource | undefined): AbortSignal {
+    return cancel === undefined ? this.#stop.signal : AbortSignal.any([cancel.signal, this.#stop.signal]);
   }
 
   #checkRunning(): void {

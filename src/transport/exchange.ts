@@ -17,12 +17,12 @@ export type Receive<T> = (response: HttpResponse) => Promise<T>;
 
 /**
  * Sends one request, once, and hands its response to `receive`.
- * No clock runs here: only the request's signal, `Exchange.fail` or the other side end it, and then its socket is closed.
+ * No clock runs here: only the request's `cancel`, `Exchange.fail` or the other side end it, and then its socket is closed.
  * @throws AdapterError `connect.failed` (nothing was sent), `closed` (outcome unknown), `protocol.unreadable`, `cancelled`.
  */
 export function exchange<T>(context: ExchangeContext, pool: Pool, request: HttpRequest, receive: Receive<T>): Promise<T> {
   return new Promise<T>((resolve, reject) => {
-    if (request.signal?.aborted) return reject(new AdapterError("cancelled", { server: context.server }));
+    if (request.cancel?.cancelled) return reject(new AdapterError("cancelled", { server: context.server }));
     const running = new Exchange(context, pool, request, reject, (response) => {
       receive(response).then(
         (value) => {
@@ -40,7 +40,7 @@ export function exchange<T>(context: ExchangeContext, pool: Pool, request: HttpR
 }
 
 /** One request on its way: what can still go wrong with it, and whose problem that is. */
-export class Exchange implements EventListenerObject {
+export class Exchange {
   readonly server: string;
   readonly label: string;
   /** Set once something went wrong; the socket is closed then. */
@@ -50,10 +50,10 @@ export class Exchange implements EventListenerObject {
   readonly #context: ExchangeContext;
   readonly #pool: Pool;
   readonly #request: ClientRequest;
-  readonly #signal: AbortSignal | undefined;
+  readonly #release: (() => void) | undefined;
   #message: IncomingMessage | undefined;
   /** Some of the request may have left this machine. */
-  #connected = false;
+  #connected: boolean;
   #over = false;
 
   constructor(
@@ -68,28 +68,24 @@ export class Exchange implements EventListenerObject {
     this.onFailure = onFailure;
     this.#context = context;
     this.#pool = pool;
-    this.#signal = request.signal;
-    this.#request = pool.request(request);
-    this.#request.on("socket", (socket) => this.#onSocket(socket));
-    this.#request.on("response", (message) => {
+    const sent = pool.request(request);
+    this.#request = sent;
+    this.#connected = sent.reusedSocket;
+    if (!this.#connected) sent.once("socket", (socket) => this.#onSocket(socket));
+    sent.on("response", (message) => {
       this.#message = message;
       onResponse(new HttpResponse(message, this));
     });
-    this.#request.on("error", (error) => this.#onError(error));
-    this.#request.on("close", () => this.#onClose());
-    this.#signal?.addEventListener("abort", this, { once: true });
+    sent.on("error", (error) => this.#onError(error));
+    sent.on("close", () => this.#onClose());
+    this.#release = request.cancel?.onCancel(() => this.fail(new AdapterError("cancelled", { server: this.server })));
     context.inFlight.add(this);
-    this.#request.end(request.body);
+    sent.end(request.body);
   }
 
   /** Something may have reached the server. */
   get outcomeUnknown(): boolean {
     return this.#connected;
-  }
-
-  /** The signal fired. */
-  handleEvent(): void {
-    this.fail(new AdapterError("cancelled", { server: this.server }));
   }
 
   /** Ends it at once, its socket included; the first failure counts. */
@@ -105,7 +101,7 @@ export class Exchange implements EventListenerObject {
     if (this.#over) return;
     this.#over = true;
     this.#context.inFlight.delete(this);
-    this.#signal?.removeEventListener("abort", this);
+    this.#release?.();
     // An early answer to a body that is still being sent: the rest would keep the connection busy for nothing.
     if (this.#message?.complete && !this.#request.writableFinished) this.#request.destroy();
   }
@@ -117,7 +113,7 @@ export class Exchange implements EventListenerObject {
 
   #onSocket(socket: Socket): void {
     const secure = "encrypted" in socket && socket.encrypted === true;
-    this.#connected = this.#request.reusedSocket || (!secure && !socket.connecting);
+    this.#connected = !secure && !socket.connecting;
     if (this.#connected) return;
     socket.once(secure ? "secureConnect" : "connect", () => {
       this.#connected = true;
@@ -151,8 +147,4 @@ export class Exchange implements EventListenerObject {
     const reason = `the connection broke ${when}${code === undefined ? "" : ` (${code})`}`;
     return new AdapterError("closed", { server, method, reason, outcomeUnknown: true }, cause);
   }
-}
-
-interface EventListenerObject {
-  handleEvent(): void;
 }

@@ -1,6 +1,7 @@
 import { AdapterError, isSituation } from "../errors.ts";
 import type { Wire } from "../protocol/dialect.ts";
 import { isRequest, type JsonRpcMessage, type JsonRpcRequest } from "../protocol/jsonrpc.ts";
+import { fromSignal } from "./cancel-source.ts";
 import { HttpClient, type HttpTransportOptions } from "./client.ts";
 import type { HttpRequest } from "./pool.ts";
 import { labelOf, postOf } from "./post.ts";
@@ -17,7 +18,6 @@ export { rejectionOf } from "./refusal.ts";
 /** Basic, Session Management: visible ASCII only. */
 const SESSION_ID = /^[\x21-\x7e]+$/;
 const TYPE_CHARACTERS = 100;
-const NONE: readonly string[] = [];
 
 /**
  * Streamable HTTP: one POST a message, answered by a JSON body or an event stream (Transports, Streamable HTTP). No message is ever sent
@@ -34,6 +34,8 @@ export class HttpTransport implements Transport {
   #session: string | undefined;
   /** Version and session, as the dialect wants them. */
   #adopted: readonly string[] = [];
+  /** All headers that every POST carries from now on. */
+  #constant: readonly string[] = [];
   #closing: Promise<void> | undefined;
 
   /** @throws AdapterError `config.url`. */
@@ -45,16 +47,18 @@ export class HttpTransport implements Transport {
   /** Contacts nobody. @throws AdapterError `header.entry`: an entry's header cannot be sent. */
   async open(sink: Sink, signal?: AbortSignal): Promise<void> {
     if (signal?.aborted) throw new AdapterError("cancelled", { server: this.#client.server });
-    void this.#client.headers;
+    this.#constant = this.#client.headers.post;
     this.#sink = sink;
   }
 
   adopt(wire: Wire): void {
     this.#wire = wire;
-    this.#adopted = [
+    const adopted = [
       ...(wire.versionHeader === undefined ? [] : ["MCP-Protocol-Version", wire.versionHeader]),
       ...(wire.sessions && this.#session !== undefined ? ["Mcp-Session-Id", this.#session] : []),
     ];
+    this.#adopted = adopted;
+    this.#constant = [...this.#client.headers.post, ...adopted];
   }
 
   async send(message: JsonRpcMessage, options: SendOptions = {}): Promise<void> {
@@ -63,7 +67,7 @@ export class HttpTransport implements Transport {
     if (!isRequest(message)) return this.#client.exchange(request, (response) => this.#told(response, message));
     const broken = await this.#client.exchange(request, (response) => this.#answer(response, message, options));
     if (broken === undefined) return;
-    await resume(this.#client, broken, { headers: [...this.#client.headers.get, ...this.#adopted], label: message.method, signal: options.signal });
+    await resume(this.#client, broken, { headers: [...this.#client.headers.get, ...this.#adopted], label: message.method, cancel: request.cancel });
   }
 
   close(): Promise<void> {
@@ -80,7 +84,7 @@ export class HttpTransport implements Transport {
     if (this.#sink === undefined || this.#closing !== undefined) throw new AdapterError("closed.stopped", { server, outcomeUnknown: false });
     // Versioning: neither the revision nor a session is known before `initialize` is answered.
     const opening = "method" in message && message.method === "initialize";
-    return postOf(this.#client, this.#path, message, opening ? NONE : this.#adopted, options);
+    return postOf(this.#client, this.#path, message, opening ? this.#client.headers.post : this.#constant, options);
   }
 
   /** A notification or an answer: any success will do, whatever comes with it. */
@@ -162,16 +166,16 @@ export class HttpTransport implements Transport {
 
   async #endSession(): Promise<void> {
     const { limits, headers } = this.#client;
-    const signal = AbortSignal.timeout(limits.deleteMs);
+    const cancel = fromSignal(AbortSignal.timeout(limits.deleteMs));
     const request: HttpRequest = {
       method: "DELETE",
       path: this.#path,
       headers: [...headers.delete, ...this.#adopted],
       label: "the end of the session",
-      signal,
+      cancel,
     };
     try {
-      await this.#client.exchange(request, (response) => response.skip(limits.refusalBytes, limits.lingerMs), true);
+      await this.#client.lastly(request, (response) => response.skip(limits.refusalBytes, limits.lingerMs));
     } catch {
       // A courtesy: the server may refuse it, and forgets the session in time anyway.
     }

@@ -1,6 +1,7 @@
 import { AdapterError, isAdapterError, isSituation, reasonOf } from "../errors.ts";
 import type { Wire } from "../protocol/dialect.ts";
 import type { JsonRpcMessage } from "../protocol/jsonrpc.ts";
+import { fromSignal } from "./cancel-source.ts";
 import { HttpClient, type HttpTransportOptions } from "./client.ts";
 import { labelOf, postOf } from "./post.ts";
 import { quoteText } from "./quoting.ts";
@@ -25,7 +26,7 @@ export class LegacySseTransport implements Transport {
   #sink: Sink | undefined;
   /** Path and query, on the origin of the URL. */
   #endpoint: string | undefined;
-  #adopted: readonly string[] = [];
+  #constant: readonly string[] = [];
   /** Why the stream is over. */
   #broken: string | undefined;
   #closed = false;
@@ -42,6 +43,7 @@ export class LegacySseTransport implements Transport {
   async open(sink: Sink, signal?: AbortSignal): Promise<void> {
     const { server, limits } = this.#client;
     this.#sink = sink;
+    this.#constant = this.#client.headers.post;
     let late = false;
     const timer = setTimeout(() => {
       late = true;
@@ -63,7 +65,8 @@ export class LegacySseTransport implements Transport {
   }
 
   adopt(wire: Wire): void {
-    this.#adopted = wire.versionHeader === undefined ? [] : ["MCP-Protocol-Version", wire.versionHeader];
+    const { post } = this.#client.headers;
+    this.#constant = wire.versionHeader === undefined ? post : [...post, "MCP-Protocol-Version", wire.versionHeader];
   }
 
   /** Resolves when the server has taken the message; an answer comes on the stream, perhaps before that. */
@@ -71,7 +74,7 @@ export class LegacySseTransport implements Transport {
     const { server, limits, url } = this.#client;
     if (this.#broken !== undefined) throw new AdapterError("closed", { server, reason: this.#broken, outcomeUnknown: false });
     if (this.#endpoint === undefined || this.#closed) throw new AdapterError("closed.stopped", { server, outcomeUnknown: false });
-    const request = postOf(this.#client, this.#endpoint, message, this.#adopted, options);
+    const request = postOf(this.#client, this.#endpoint, message, this.#constant, options);
     if (options.fresh) this.#client.closeIdle();
     await this.#client.exchange(request, async (response) => {
       if (response.ok) return response.skip(limits.refusalBytes, limits.lingerMs);
@@ -92,8 +95,8 @@ export class LegacySseTransport implements Transport {
   async #listen(opened: () => void, refused: (error: unknown) => void): Promise<void> {
     const { url, headers } = this.#client;
     try {
-      const signal = this.#givenUp.signal;
-      const request = { method: "GET", path: url.pathname + url.search, headers: headers.get, label: STREAM, signal } as const;
+      const cancel = fromSignal(this.#givenUp.signal);
+      const request = { method: "GET", path: url.pathname + url.search, headers: headers.get, label: STREAM, cancel } as const;
       await this.#client.exchange(request, (response) => this.#read(response, opened));
       this.#end(undefined, refused);
     } catch (error) {

@@ -1,5 +1,6 @@
 import type { Agent, AgentOptions, ClientRequest, RequestOptions } from "node:http";
 import type { Socket } from "node:net";
+import type { CancelSource } from "./cancel-source.ts";
 
 export interface HttpRequest {
   readonly method: "POST" | "GET" | "DELETE";
@@ -10,7 +11,7 @@ export interface HttpRequest {
   readonly body?: string;
   /** What errors call it: the method of the message. */
   readonly label: string;
-  readonly signal?: AbortSignal | undefined;
+  readonly cancel?: CancelSource | undefined;
 }
 
 /** Time for one address of a host before the next is tried; Node's 250 ms would give up on working but distant hosts. */
@@ -59,6 +60,7 @@ export class Pool {
   }
 
   request({ method, path, headers }: HttpRequest): ClientRequest {
+    this.#closeExpired();
     const { protocol, host, port } = this.#target as Required<Pick<RequestOptions, "protocol" | "host" | "port">>;
     return this.#request({
       protocol,
@@ -82,6 +84,19 @@ export class Pool {
     this.#agent.destroy();
   }
 
+  /** Idle connections are looked at only when one is needed: no timer runs for them. */
+  #closeExpired(): void {
+    const { freeSockets } = this.#agent;
+    for (const name in freeSockets) {
+      const sockets = freeSockets[name] as IdleSocket[] | undefined;
+      if (sockets === undefined || !sockets.some(isExpired)) continue;
+      for (const socket of sockets.splice(0)) {
+        if (isExpired(socket)) socket.destroy();
+        else sockets.push(socket);
+      }
+    }
+  }
+
   /** Trusts the certificates of the operating system too, where Node can read them. Returns whether that is news. */
   async trustSystem(): Promise<boolean> {
     if (this.#trustsSystem) return false;
@@ -101,26 +116,23 @@ function namesProxy(environment: NodeJS.ProcessEnv): boolean {
 
 const PROXY_VARIABLES = ["http_proxy", "https_proxy", "all_proxy"];
 
-/** The agent's own two hooks, typed as they are. */
-interface KeepAlive {
-  keepSocketAlive(socket: Socket): boolean;
-  reuseSocket(socket: Socket, request: ClientRequest): void;
+const EXPIRES_AT = Symbol("expires at");
+
+type IdleSocket = Socket & { [EXPIRES_AT]?: number };
+
+function isExpired({ [EXPIRES_AT]: at }: IdleSocket): boolean {
+  return at !== undefined && at <= performance.now();
 }
 
 function boundIdleTime(agent: Agent, idleSocketMs: number): void {
-  const hooks = agent as unknown as KeepAlive;
+  // The type leaves out that the answer decides.
+  const hooks = agent as unknown as { keepSocketAlive(socket: IdleSocket): boolean };
   const keep = hooks.keepSocketAlive;
-  const reuse = hooks.reuseSocket;
   hooks.keepSocketAlive = (socket) => {
     const hintMs = announcedIdleMs(socket);
-    if (!keep.call(agent, socket) || hintMs <= 0) return false;
-    // The agent closes a free socket whose timer fires; the timer does not keep Node alive.
-    socket.setTimeout(Math.min(idleSocketMs, hintMs));
+    if (hintMs <= 0 || !keep.call(agent, socket)) return false;
+    socket[EXPIRES_AT] = performance.now() + Math.min(idleSocketMs, hintMs);
     return true;
-  };
-  hooks.reuseSocket = (socket, request) => {
-    socket.setTimeout(0);
-    reuse.call(agent, socket, request);
   };
 }
 

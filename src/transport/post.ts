@@ -1,34 +1,37 @@
 import { AdapterError } from "../errors.ts";
 import type { JsonRpcMessage } from "../protocol/jsonrpc.ts";
+import { cancelSourceOf } from "./cancel-source.ts";
 import type { HttpClient } from "./client.ts";
 import { checkHeader } from "./http-headers.ts";
 import type { HttpRequest } from "./pool.ts";
 import type { SendOptions } from "./transport.ts";
 
 /**
- * One message as the one POST that carries it.
+ * One message as the one POST that carries it, with the constant headers of the connection.
  * @throws AdapterError `limit.outgoing`, `header.message`; nothing was sent then.
  */
 export function postOf(
   client: HttpClient,
   path: string,
   message: JsonRpcMessage,
-  adopted: readonly string[],
-  { headers, signal }: SendOptions,
+  constant: readonly string[],
+  options: SendOptions,
 ): HttpRequest {
   const { server, limits } = client;
   const body = JSON.stringify(message);
   const bytes = Buffer.byteLength(body);
   const label = labelOf(message);
   if (bytes > limits.messageBytes) throw new AdapterError("limit.outgoing", { server, method: label, bytes, limitBytes: limits.messageBytes });
-  const all = [...client.headers.post, ...adopted, "Content-Length", String(bytes)];
+  const { headers } = options;
+  const all = constant.slice();
+  all.push("Content-Length", String(bytes));
   if (headers !== undefined) {
     for (const [name, value] of Object.entries(headers)) {
       checkHeader("header.message", server, name, value);
       all.push(name, value);
     }
   }
-  return { method: "POST", path, headers: all, body, label, signal };
+  return { method: "POST", path, headers: all, body, label, cancel: cancelSourceOf(options) };
 }
 
 /** What errors call a message. */

@@ -59,13 +59,11 @@ export class HttpResponse {
 
   /** The whole decoded body. @throws AdapterError `limit.message` as soon as it is too large. */
   async bytes(limitBytes: number): Promise<Buffer> {
-    const { server } = this.#owner;
-    const tooLarge = (): AdapterError => new AdapterError("limit.message", { server, limitBytes, outcomeUnknown: true });
     const encoded = this.headers["content-encoding"] !== undefined;
     const collected = new Collector(encoded ? Number.NaN : Number(this.headers["content-length"]), limitBytes);
-    if (collected.announced > limitBytes) throw tooLarge();
+    if (collected.announced > limitBytes) throw this.#tooLarge(limitBytes);
     await this.read((chunk) => {
-      if (collected.size + chunk.length > limitBytes) throw tooLarge();
+      if (collected.size + chunk.length > limitBytes) throw this.#tooLarge(limitBytes);
       collected.push(chunk);
       return true;
     });
@@ -141,6 +139,10 @@ export class HttpResponse {
   destroy(): void {
     this.#owner.onFailure = ignore;
     this.#message.destroy();
+  }
+
+  #tooLarge(limitBytes: number): AdapterError {
+    return new AdapterError("limit.message", { server: this.#owner.server, limitBytes, outcomeUnknown: true });
   }
 
   async #readEncoded(encoding: string, onChunk: (chunk: Buffer) => boolean): Promise<boolean> {

@@ -1,4 +1,5 @@
 import { AdapterError, isSituation } from "../errors.ts";
+import type { CancelSource } from "./cancel-source.ts";
 import type { HttpClient } from "./client.ts";
 import type { ReplyStream } from "./reply-stream.ts";
 import type { HttpResponse } from "./response.ts";
@@ -6,7 +7,7 @@ import type { HttpResponse } from "./response.ts";
 export interface ResumeRequest {
   readonly headers: readonly string[];
   readonly label: string;
-  readonly signal: AbortSignal | undefined;
+  readonly cancel: CancelSource | undefined;
 }
 
 /**
@@ -18,7 +19,7 @@ export async function resume(client: HttpClient, stream: ReplyStream, request: R
   const { resumeAttempts } = client.limits;
   let why = "its event stream ended without the answer";
   for (let attempts = 0; attempts < resumeAttempts && stream.lastEventId !== undefined; ) {
-    await pause(client, stream.retryMs, request.signal);
+    await pause(client, stream.retryMs, request.cancel);
     stream.advanced = false;
     let refused: string | undefined;
     try {
@@ -46,29 +47,29 @@ async function follow(response: HttpResponse, stream: ReplyStream, client: HttpC
   return `its event stream ended without the answer, and the server does not resume it (HTTP ${response.status})`;
 }
 
-function get(client: HttpClient, lastEventId: string, { headers, label, signal }: ResumeRequest): Parameters<HttpClient["exchange"]>[0] {
+function get(client: HttpClient, lastEventId: string, { headers, label, cancel }: ResumeRequest): Parameters<HttpClient["exchange"]>[0] {
   const { pathname, search } = client.url;
-  return { method: "GET", path: pathname + search, headers: [...headers, "Last-Event-ID", lastEventId], label, signal };
+  return { method: "GET", path: pathname + search, headers: [...headers, "Last-Event-ID", lastEventId], label, cancel };
 }
 
 function lost(client: HttpClient, { label: method }: ResumeRequest, reason: string): AdapterError {
   return new AdapterError("closed", { server: client.server, method, reason, outcomeUnknown: true });
 }
 
-function pause(client: HttpClient, milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+function pause(client: HttpClient, milliseconds: number, cancel: CancelSource | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const { server, stopped } = client;
     const settle = (): void => {
       clearTimeout(timer);
-      signal?.removeEventListener("abort", settle);
+      release?.();
       stopped.removeEventListener("abort", settle);
       if (stopped.aborted) reject(new AdapterError("closed.stopped", { server, outcomeUnknown: true }));
-      else if (signal?.aborted) reject(new AdapterError("cancelled", { server }));
+      else if (cancel?.cancelled) reject(new AdapterError("cancelled", { server }));
       else resolve();
     };
     const timer = setTimeout(settle, milliseconds);
-    signal?.addEventListener("abort", settle);
     stopped.addEventListener("abort", settle);
-    if (stopped.aborted || signal?.aborted) settle();
+    const release = cancel?.cancelled ? undefined : cancel?.onCancel(settle);
+    if (stopped.aborted || cancel?.cancelled) settle();
   });
 }

@@ -15,6 +15,8 @@ import type { Raw, SendOptions, Sink, Transport } from "./transport.ts";
 
 const SKIPPED_LINES = 5;
 const SKIPPED_CHARACTERS = 120;
+/** Longer messages are written at once, and waited for. */
+const DIRECT_CHARACTERS = 65_536;
 /** How long the output of a process that has ended, or the end of a process whose output has ended, is waited for. */
 const SETTLE_MS = 150;
 
@@ -38,6 +40,7 @@ export class StdioTransport implements Transport {
   #exit: ExitStatus | undefined;
   #closing: Promise<void> | undefined;
   #broken = false;
+  #lines: string[] = [];
 
   constructor({ server, endpoint, limits }: StdioTransportOptions) {
     this.#server = server;
@@ -67,17 +70,21 @@ export class StdioTransport implements Transport {
   adopt(_wire: Wire): void {}
 
   async send(message: JsonRpcMessage, options?: SendOptions): Promise<void> {
-    const child = this.#process;
-    if (child === undefined || this.#broken || this.#closing !== undefined)
-      throw new AdapterError("closed", { server: this.#server, reason: "it is not running", outcomeUnknown: false, ...this.diagnostics() });
     const line = `${JSON.stringify(message)}\n`;
     this.#checkSize(message, line);
-    // While another message is only half written this one waits its turn, and can still be given up without harm.
-    while (child.stdin.writableNeedDrain && !this.#broken) {
+    let child = this.#running();
+    // While an earlier message is only half written this one waits its turn, and can still be given up without harm.
+    while (child.stdin.writableNeedDrain) {
       if (!(await drain(child.stdin, options?.signal))) throw new AdapterError("cancelled", { server: this.#server });
+      child = this.#running();
     }
-    if (child.stdin.write(line)) return;
-    await this.#drained(child, message, options);
+    this.#lines.push(line);
+    if (line.length < DIRECT_CHARACTERS) {
+      // Messages of one turn of the event loop share one write.
+      if (this.#lines.length === 1) process.nextTick(() => this.#flush(child));
+      return;
+    }
+    if (!this.#flush(child)) await this.#drained(child, message, options);
   }
 
   diagnostics(): Readonly<Record<string, unknown>> {
@@ -131,6 +138,20 @@ export class StdioTransport implements Transport {
     if (sink.message(line as Raw) || this.#skipped.length >= SKIPPED_LINES) return;
     const text = readable(line.subarray(0, 4 * SKIPPED_CHARACTERS).toString("utf8")).trim();
     if (text !== "") this.#skipped.push(text.slice(0, SKIPPED_CHARACTERS));
+  }
+
+  /** @throws AdapterError `closed`, nothing was written. */
+  #running(): SpawnedProcess {
+    if (this.#process !== undefined && !this.#broken && this.#closing === undefined) return this.#process;
+    throw new AdapterError("closed", { server: this.#server, reason: "it is not running", outcomeUnknown: false, ...this.diagnostics() });
+  }
+
+  /** Whether all bytes are with the operating system. */
+  #flush(child: SpawnedProcess): boolean {
+    const lines = this.#lines;
+    if (lines.length === 0 || this.#broken || this.#closing !== undefined) return true;
+    this.#lines = [];
+    return child.stdin.write(lines.length === 1 ? lines[0] : lines.join(""));
   }
 
   #checkSize(message: JsonRpcMessage, line: string): void {

@@ -1,3 +1,4 @@
+import type { Cancellation } from "../cancellation.ts";
 import type { Wire } from "../protocol/dialect.ts";
 import type { JsonRpcMessage } from "../protocol/jsonrpc.ts";
 
@@ -20,6 +21,8 @@ export interface SendOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Gives up on the message: an HTTP exchange is closed at once, a line not yet written is not written. */
   readonly signal?: AbortSignal;
+  /** The same for a sixth of the cost; `signal` is not looked at where this is given. */
+  readonly cancellation?: Cancellation;
   /**
    * Asked after each message given to the sink: `true` says that what this request waited for has come. The rest of its
    * stream is then not waited for, and a stream that ends while this still says `false` may be resumed.

@@ -355,7 +355,7 @@ describe("the summary", () => {
     [{ command: "x", args: ["--token", "${TOKEN}", "y"] }, "x --token ${TOKEN} y"],
     [{ url: "https://h/mcp?api_key=abc&x=1" }, "https://h/mcp?api_key=[redacted]&x=1"],
     [{ url: "https://h/mcp?token=${TOKEN}" }, "https://h/mcp?token=${TOKEN}"],
-    [{ url: "https://me:pass@h/mcp" }, "https://[redacted]@h/mcp"],
+    [{ url: "https://${TOKEN}:pass@h/mcp" }, "https://[redacted]@h/mcp"],
   ])("of %j shows no secret", async (raw, expected) => {
     Object.assign(place.env, { TOKEN: "s3cret-token" });
     expect((await place.entry(raw)).summary).toBe(expected);

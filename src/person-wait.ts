@@ -1,0 +1,26 @@
+/**
+ * Says whether a connection waits for a person who signs in. That time is the person's: deadlines of requests on the
+ * connection do not run meanwhile, and begin anew afterwards.
+ */
+export class PersonWait {
+  #waiting = 0;
+  #endedAt = Number.NEGATIVE_INFINITY;
+
+  /** Begins a wait; the returned function ends it, once. */
+  begin(): () => void {
+    this.#waiting++;
+    let ended = false;
+    return () => {
+      if (ended) return;
+      ended = true;
+      this.#waiting--;
+      this.#endedAt = performance.now();
+    };
+  }
+
+  /** Milliseconds that a deadline of `timeoutMs`, which has come, has to be put off; 0 if it stands. */
+  putOff(timeoutMs: number): number {
+    if (this.#waiting > 0) return timeoutMs;
+    return Math.max(0, this.#endedAt + timeoutMs - performance.now());
+  }
+}

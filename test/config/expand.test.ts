@@ -1,0 +1,90 @@
+import { describe, expect, it } from "@jest/globals";
+import { Expansion, literal } from "../../src/config/expand.ts";
+import { failure } from "../support/config-home.ts";
+
+const ENV = { A: "one", B: "two", EMPTY: "", NESTED: "${A}", DOLLAR: "$${A}", "ProgramFiles(x86)": "C:\\P", Path: "C:\\bin" };
+
+function expand(text: string, platform: NodeJS.Platform = "linux"): string {
+  return new Expansion({ server: "s", configPath: "/c.json" }, ENV, platform).text(text, "args[0]");
+}
+
+describe("a text", () => {
+  it.each([
+    ["", ""],
+    ["plain", "plain"],
+    ["$A $ {A} $", "$A $ {A} $"],
+    ["${A}", "one"],
+    ["${env:A}", "one"],
+    ["x${A}y${B}z", "xoneytwoz"],
+    ["${A}${A}", "oneone"],
+    ["${EMPTY}", ""],
+    ["${EMPTY:-d}", "d"],
+    ["${A:-d}", "one"],
+    ["${UNSET:-d}", "d"],
+    ["${env:UNSET:-d}", "d"],
+    ["${UNSET:-}", ""],
+    ["${UNSET:-a:-b}", "a:-b"],
+    ["${UNSET:-https://h/x}", "https://h/x"],
+    ['${UNSET:-{"a":{}}}', '{"a":{}}'],
+    ["${UNSET:-${B}}", "two"],
+    ["${UNSET:-${UNSET:-${A}/x}}", "one/x"],
+    ["${A:-${UNSET}}", "one"],
+    ["$${A}", "${A}"],
+    ["$${A} ${A}", "${A} one"],
+    ["$$${A}", "$${A}"],
+    ["a$$b", "a$$b"],
+    ["${NESTED}", "${A}"],
+    ["${DOLLAR}", "$${A}"],
+    ["${UNSET:-${NESTED}}", "${A}"],
+  ])("%j becomes %j", (text, expected) => {
+    expect(expand(text)).toBe(expected);
+  });
+
+  it.each(["plain", "${A}", "$${A}", "a$", "${", "$$${B}", "${UNSET}"])("made literal, %j stays as it is", (text) => {
+    expect(expand(literal(text))).toBe(text);
+  });
+
+  it.each([
+    ["${UNSET}", "${UNSET}"],
+    ["${env:UNSET}", "${UNSET}"],
+    ["${UNSET:-${OTHER}}", "${OTHER}"],
+    ["${constructor}", "${constructor}"],
+    ["${__proto__}", "${__proto__}"],
+    ["${path}", "${path}"],
+  ])("%j fails and names the variable, the field and the entry", async (text, variable) => {
+    expect(await failure(() => expand(text))).toBe(
+      `config.variable: Server "s" in /c.json: args[0] uses ${variable}, which is not set. Set it in the environment or write ${variable.slice(0, -1)}:-default}.`,
+    );
+  });
+
+  it.each(["${}", "${1}", "${a b}", "${A${B}}", "${input:key}", "${A:?must}", "${A:+x}", "${#A}", "${ A }"])(
+    "%j is no variable, and says how to write it literally",
+    async (text) => {
+      expect(await failure(() => expand(text))).toBe(
+        `config.entry: Server "s" in /c.json: args[0] has ${JSON.stringify(text)}, which is no variable; write "$\${" for a literal "\${".`,
+      );
+    },
+  );
+
+  it.each(["${A", "x${", "${UNSET:-{}"])("%j has no end", async (text) => {
+    expect(await failure(() => expand(text))).toContain('has "${" without its "}"');
+  });
+});
+
+describe("on Windows", () => {
+  it("compares names without case", () => {
+    expect(expand("${PATH};${programfiles(X86)};${a}", "win32")).toBe("C:\\bin;C:\\P;one");
+  });
+});
+
+describe("what was looked at", () => {
+  it("is remembered, unset ones too", () => {
+    const expansion = new Expansion({ server: "s", configPath: "/c.json" }, ENV, "linux");
+    expansion.text("${A} ${env:B:-x} ${UNSET:-d} $${EMPTY}", "command");
+    expect([...expansion.used]).toEqual([
+      ["A", "one"],
+      ["B", "two"],
+      ["UNSET", undefined],
+    ]);
+  });
+});

@@ -1,0 +1,50 @@
+import { describe, expect, it } from "@jest/globals";
+import { specForUrl } from "../../src/config/url-target.ts";
+import { failure } from "../support/config-home.ts";
+
+describe("a bare url", () => {
+  it("becomes a server named by its address", () => {
+    expect(specForUrl("HTTP://Localhost:8931/mcp?token=secret-token&a=1#x", { "X-Key": "key-12345" })).toMatchObject({
+      name: "http://localhost:8931/mcp",
+      origin: "explicit",
+      protocol: "auto",
+      stopOnCancel: false,
+      autoApprove: [],
+      endpoint: {
+        kind: "http",
+        transport: "auto",
+        url: "http://localhost:8931/mcp?token=secret-token&a=1",
+        headers: { "X-Key": "key-12345" },
+      },
+      secrets: ["key-12345", "secret-token"],
+    });
+    expect(specForUrl("http://h/")).not.toHaveProperty("configPath");
+  });
+
+  it("has an equal fingerprint for equal settings only", () => {
+    const { fingerprint } = specForUrl("http://h/a");
+    expect(specForUrl("http://h:80/a").fingerprint).toBe(fingerprint);
+    expect(specForUrl("http://h/b").fingerprint).not.toBe(fingerprint);
+    expect(specForUrl("http://h/a", { A: "1" }).fingerprint).not.toBe(fingerprint);
+  });
+
+  it.each([
+    ["", "config.url: url is not a valid address."],
+    ["nonsense", "config.url: url is not a valid address."],
+    ["file:///etc/passwd", "config.url: url must begin with http:// or https://."],
+    ["ws://h/", "config.url: url must begin with http:// or https://."],
+    ["https://me:hunter22@h/", "config.url: url must not hold a user name or password; use headers."],
+    ["https://me@h/", "config.url: url must not hold a user name or password; use headers."],
+  ])("%j is refused", async (url, message) => {
+    expect(await failure(() => specForUrl(url))).toBe(message);
+  });
+
+  it.each([
+    [{ "a:b": "x" }, 'config.header: Header "a:b" has a name that no HTTP header may have.'],
+    [{ A: "x\ny" }, 'config.header: Header "A" has a value with a line break'],
+    [{ A: "1", a: "2" }, 'config.header: Header "a" is there twice.'],
+    [{ connection: "close" }, 'config.header: Header "connection" is set by the transport itself.'],
+  ])("headers %j are refused", async (headers, message) => {
+    expect(await failure(() => specForUrl("http://h/", headers))).toContain(message);
+  });
+});
