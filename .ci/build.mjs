@@ -48,11 +48,20 @@ const shebang = {
 
 const generated = await generate(ROOT);
 const entries = [...PUBLIC, CLI].filter(exists);
-await rm(DIST, { recursive: true, force: true });
+/** What this build wrote: everything else in dist/ is from an earlier one. Written over, never absent: dist/ may be in use. */
+const written = new Set([join(DIST, "THIRD_PARTY_LICENSES.txt")]);
 if (entries.length > 0) {
   const [bundled] = await Promise.all([bundle(entries), declarations(entries.filter((entry) => entry !== CLI))]);
   await licenses(bundled);
   if (entries.includes(CLI)) await chmod(join(DIST, `${CLI}.js`), 0o755);
+  await removeStale();
+}
+
+async function removeStale() {
+  for (const entry of await readdir(DIST, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isFile() && !written.has(path)) await rm(path, { force: true });
+  }
 }
 
 function exists(entry) {
@@ -80,6 +89,7 @@ async function bundle(names) {
     logLevel: "warning",
   });
   const outputs = Object.entries(metafile.outputs);
+  for (const [path] of outputs) written.add(join(ROOT, path));
   await dropHelperImports(metafile.outputs);
   for (const [path, { bytes }] of outputs.filter(([, { entryPoint }]) => entryPoint))
     console.log(`build: ${path} ${bytes} bytes`);
@@ -122,8 +132,8 @@ async function declarations(names) {
 async function copyDeclaration(draft, file, reached) {
   if (reached.has(file)) return;
   reached.add(file);
-  const written = join(draft, file);
-  const source = existsSync(written) ? written : join(SRC, file); // a .d.ts in src is not copied by tsc
+  const emitted = join(draft, file);
+  const source = existsSync(emitted) ? emitted : join(SRC, file); // a .d.ts in src is not copied by tsc
   const targets = [];
   const text = (await readFile(source, "utf8")).replace(SPECIFIER, (_, lead, quote, specifier) => {
     const path = specifier.replace(/\.ts$/, ".js");
@@ -132,6 +142,7 @@ async function copyDeclaration(draft, file, reached) {
   });
   await mkdir(dirname(join(DIST, file)), { recursive: true });
   await writeFile(join(DIST, file), text);
+  written.add(join(DIST, file));
   for (const target of targets) await copyDeclaration(draft, target, reached);
 }
 

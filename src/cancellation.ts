@@ -1,9 +1,15 @@
+/** Told once when somebody gives up; must not throw. */
+export interface CancelListener {
+  onCancel(): void;
+}
+
 /**
  * Says that somebody gave up. Much cheaper than an AbortController, which is made only for those who ask for a signal:
- * most calls end without one.
+ * most calls end without one, and with one listener at a time.
  */
 export class Cancellation {
-  #listeners: Set<() => void> | undefined;
+  #listener: CancelListener | undefined;
+  #others: Set<CancelListener> | undefined;
   #controller: AbortController | undefined;
   #cancelled = false;
 
@@ -22,22 +28,34 @@ export class Cancellation {
   cancel(): void {
     if (this.#cancelled) return;
     this.#cancelled = true;
-    const listeners = this.#listeners;
-    this.#listeners = undefined;
+    const listener = this.#listener;
+    const others = this.#others;
+    this.#listener = undefined;
+    this.#others = undefined;
     this.#controller?.abort();
-    if (listeners !== undefined) for (const listener of listeners) listener();
+    listener?.onCancel();
+    if (others !== undefined) for (const other of others) other.onCancel();
   }
 
-  /** Registers a listener that must not throw; the returned function takes it off. Already cancelled: called at once. */
-  onCancel(listener: () => void): () => void {
-    if (this.#cancelled) {
-      listener();
-      return nothing;
+  /** Registers a listener. Already cancelled: it is called at once. */
+  add(listener: CancelListener): void {
+    if (this.#cancelled) listener.onCancel();
+    else if (this.#listener === undefined) this.#listener = listener;
+    else {
+      this.#others ??= new Set();
+      this.#others.add(listener);
     }
-    this.#listeners ??= new Set();
-    this.#listeners.add(listener);
-    return () => this.#listeners?.delete(listener);
+  }
+
+  delete(listener: CancelListener): void {
+    if (this.#listener === listener) this.#listener = undefined;
+    else this.#others?.delete(listener);
+  }
+
+  /** As `add`, for a function; the returned function takes it off. */
+  onCancel(listener: () => void): () => void {
+    const entry: CancelListener = { onCancel: listener };
+    this.add(entry);
+    return () => this.delete(entry);
   }
 }
-
-function nothing(): void {}

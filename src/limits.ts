@@ -50,6 +50,8 @@ export interface Limits {
   readonly maxRetryMs: number;
   /** Wait before an event stream is resumed, where the server names none. */
   readonly defaultRetryMs: number;
+  /** How long a call waits for the stream to open on which the server may ask questions. */
+  readonly standingMs: number;
   /** Bytes of a session id. */
   readonly sessionIdBytes: number;
   /** Bytes of the body of a refused HTTP request that are read. */
@@ -115,6 +117,7 @@ export const LIMITS: Limits = Object.freeze({
   minRetryMs: 50,
   maxRetryMs: 30_000,
   defaultRetryMs: 1000,
+  standingMs: 500,
   sessionIdBytes: 8 * KiB,
   refusalBytes: 64 * KiB,
   refusalMs: 2000,

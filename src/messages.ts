@@ -200,7 +200,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "version.unsupported": {
     code: "unsupported_protocol",
     say: ({ server, offered, answered, supported }) =>
-      `Server ${quote(server)} ${answered === null ? "answered without a protocol version" : `speaks protocol ${quote(answered)}`}; offered was ${offered}. Supported: ${supported.join(", ")}.`,
+      `Server ${quote(server)} ${answered === null ? "answered without a protocol version" : answered === "" ? "refuses the protocol version and names none that it speaks" : `speaks protocol ${quote(answered)}`}; offered was ${offered}. Supported: ${supported.join(", ")}.`,
   },
   "capability.missing": {
     code: "capability_missing",

@@ -21,8 +21,10 @@ export interface Authorization extends Scene {
   readonly person: Person | undefined;
 }
 
-/** Where it is not known how often a request was refused: a token refused this soon was never good. */
-const FRESH_MS = 10_000;
+/** A token refused this soon after it was issued was never good. */
+const FRESH_MS = 60_000;
+/** The same where it is not known whether it was issued for this very request. */
+const SURELY_FRESH_MS = 10_000;
 /** The same step-up is not asked for again within this time. */
 const STEP_UP_PAUSE_MS = 60_000;
 
@@ -76,7 +78,7 @@ async function refreshes(
   const { asked, state } = authorization;
   if (grant.refreshToken === undefined || isPersonless(authorization.context)) return false;
   if (asked.scope !== undefined && !covers(grant.scope, asked.scope)) return false;
-  if (state.origin.by === "refresh" && isRefusedAgain(authorization)) return false;
+  if (state.origin.by !== "store" && isRefusedAgain(authorization)) return false;
   return (await refreshGrant(authorization, grant, authorizationServer, signal)) === "renewed";
 }
 
@@ -102,7 +104,8 @@ function refuseLoop(authorization: Authorization, grant: StoredGrant, { scopesSu
 }
 
 function isRefusedAgain({ answered, state }: Authorization): boolean {
-  return answered === undefined ? performance.now() - state.origin.at < FRESH_MS : answered > 0;
+  const age = performance.now() - state.origin.at;
+  return answered === undefined ? age < SURELY_FRESH_MS : answered > 0 && age < FRESH_MS;
 }
 
 async function signIn(

@@ -1,4 +1,4 @@
-import { reasonOf } from "../errors.ts";
+import { isAdapterError, reasonOf } from "../errors.ts";
 import { OFFERED } from "../protocol/versions.ts";
 import { type AuthContext, cancelledBy, excerpt, failed } from "./context.ts";
 
@@ -40,14 +40,17 @@ export async function exchange(context: AuthContext, request: OAuthRequest, sign
     });
     const text = await readBounded(response, context, request.url);
     const json = parseObject(text);
-    return { status: response.status, headers: response.headers, json, problem: problemOf(response, text, context) };
+    // What a token endpoint sends is never quoted: it may be a token in another form.
+    const problem = problemOf(response, request.method === "GET" ? text : "", context);
+    return { status: response.status, headers: response.headers, json, problem };
   } catch (thrown) {
     if (signal.aborted) throw cancelledBy(signal, context.server);
     if (timeout.aborted) {
       throw failed(context, `${request.url.host} did not answer within ${context.limits.oauthRequestMs / 1000} s`);
     }
-    if (!(thrown instanceof TypeError)) throw thrown;
-    throw failed(context, `${request.url.host} cannot be reached: ${reasonOf(thrown.cause ?? thrown)}`);
+    if (isAdapterError(thrown)) throw thrown;
+    const cause = (thrown as { cause?: unknown }).cause ?? thrown;
+    throw failed(context, `${request.url.host} cannot be reached: ${reasonOf(cause)}`);
   }
 }
 

@@ -21,7 +21,7 @@ export interface ServerMetadata {
 }
 
 export interface Fallback {
-  /** Assume the default endpoints where there is no metadata. */
+  /** Assume the default endpoints where there is no metadata at all. */
   readonly defaults: boolean;
   /** What was tried before, for the error. */
   readonly notes: readonly string[];
@@ -51,16 +51,18 @@ export async function serverMetadata(
 ): Promise<ServerMetadata> {
   const base = checkedUrl(context, issuer, "the authorization server's issuer");
   const notes: string[] = [...(fallback?.notes ?? [])];
+  let foreign = false;
   for (const url of places(base)) {
     const { json, status, problem } = await exchange(context, { url, method: "GET" }, signal);
     if (json === undefined || status !== 200) notes.push(`${url.pathname}: ${problem}`);
     else if (isIssuer(json.issuer, issuer, fallback !== undefined)) return pick(json, json.issuer);
     else {
+      foreign = true;
       const other = typeof json.issuer === "string" ? excerpt(json.issuer, context.limits) : "no issuer";
       notes.push(`${url.pathname}: it names ${other} instead of ${issuer}`);
     }
   }
-  if (fallback?.defaults === true) return assumed(base.origin);
+  if (fallback?.defaults === true && !foreign) return assumed(base.origin);
   throw failed(context, `${base.host} has no usable authorization server metadata (${notes.join("; ")})`);
 }
 

@@ -31,6 +31,12 @@ export async function parseStrictJson(text: string, configPath: string): Promise
   return value;
 }
 
+/** The text of a JSON file with one member set; comments and the layout of everything else stay. */
+export async function setMember(text: string, path: readonly string[], value: unknown): Promise<string> {
+  const { applyEdits, modify } = await import("jsonc-parser");
+  return applyEdits(text, modify(text, [...path], value, { formattingOptions: { insertSpaces: true, tabSize: 2 } }));
+}
+
 /** Objects nested without end would overflow the stack of whatever walks them. */
 export function assertShallow(value: unknown, configPath: string, depth = 0): void {
   if (typeof value !== "object" || value === null) return;

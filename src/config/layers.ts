@@ -35,11 +35,11 @@ export interface Gathered {
 }
 
 /** The default files, lowest rank first. */
-export function defaultLayers({ configHome, home, cwd }: Place): readonly Layer[] {
+export function defaultLayers({ configHome, home, piHome, cwd }: Place): readonly Layer[] {
   return [
     { path: join(configHome, "mcp", "mcp.json"), origin: "user" },
     { path: join(home, ".rpi", "mcp.json"), origin: "user" },
-    { path: join(home, ".pi", "agent", "mcp.json"), origin: "user" },
+    { path: join(piHome, "mcp.json"), origin: "user" },
     { path: join(cwd, ".mcp.json"), origin: "project" },
     { path: join(cwd, ".pi", "mcp.json"), origin: "project" },
     { path: join(cwd, ".rpi", "mcp.json"), origin: "project" },

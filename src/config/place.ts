@@ -17,6 +17,8 @@ export interface Place {
   readonly codexHome: string;
   /** The folder of Claude Code's `.claude.json`: `$CLAUDE_CONFIG_DIR`, else the home folder. */
   readonly claudeHome: string;
+  /** Pi's own folder: `$PI_CODING_AGENT_DIR`, else `~/.pi/agent`. */
+  readonly piHome: string;
 }
 
 export interface PlaceOptions {
@@ -25,6 +27,20 @@ export interface PlaceOptions {
   readonly platform: NodeJS.Platform;
   /** Replaces what the environment says. */
   readonly home?: string | undefined;
+}
+
+/** Everything in the environment that decides about a place. */
+const VARIABLES = [
+  ...["HOME", "USERPROFILE", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "APPDATA", "LOCALAPPDATA", "CODEX_HOME"],
+  "CLAUDE_CONFIG_DIR",
+  "PI_CODING_AGENT_DIR",
+];
+
+/** Equal for equal places; much cheaper than the place itself. */
+export function placeKey({ cwd, env, platform, home = "" }: PlaceOptions): string {
+  let key = `${cwd}\0${platform}\0${home}`;
+  for (const name of VARIABLES) key += `\0${env[name] ?? ""}`;
+  return key;
 }
 
 export function placeOf({ cwd, env, platform, home: given }: PlaceOptions): Place {
@@ -46,6 +62,7 @@ export function placeOf({ cwd, env, platform, home: given }: PlaceOptions): Plac
         : configHome,
     codexHome: folder(env.CODEX_HOME) ?? join(home, ".codex"),
     claudeHome: folder(env.CLAUDE_CONFIG_DIR) ?? home,
+    piHome: folder(env.PI_CODING_AGENT_DIR) ?? join(home, ".pi", "agent"),
   };
 }
 

@@ -5,7 +5,7 @@ import type { ConfigEntry, Environment } from "./entry.ts";
 import { type FileSystem, Files, type Tracked } from "./files.ts";
 import { defaultLayers, gather, type Layer } from "./layers.ts";
 import { merge } from "./merge.ts";
-import { type Place, placeOf } from "./place.ts";
+import { type Place, type PlaceOptions, placeKey, placeOf } from "./place.ts";
 import { loadShapeCheck } from "./shape.ts";
 
 export type { ConfigProblem } from "./candidate.ts";
@@ -59,24 +59,33 @@ export class ConfigStore {
     this.#files = new Files(options.fileSystem, options.platform);
   }
 
+  /** What `load` would give if nothing has changed since it was loaded last; waits for nothing. */
+  current(target: ConfigTarget): ConfigView | undefined {
+    const known = this.#loaded.get(this.#key(target));
+    return known !== undefined && this.#unchanged(known.tracked) ? known.view : undefined;
+  }
+
   /**
    * The servers as the files say now; the same object as long as nothing has changed.
    * @throws AdapterError `config.missing`, `config.unreadable`, `config.syntax`, `config.shape` about an explicit
    * `configPath`; without one, such files are told in `problems`.
    */
-  async load({ configPath, cwd }: ConfigTarget): Promise<ConfigView> {
-    const place = this.#place(cwd);
+  async load(target: ConfigTarget): Promise<ConfigView> {
+    const current = this.current(target);
+    if (current !== undefined) return current;
+    const { configPath, cwd } = target;
+    const place = placeOf(this.#placeOptions(cwd));
     const layers: readonly Layer[] =
       configPath === undefined ? defaultLayers(place) : [{ path: resolve(cwd, configPath), origin: "explicit" }];
-    const key = JSON.stringify([layers[0]?.path, place]);
-    const known = this.#loaded.get(key);
-    if (known?.view !== undefined && this.#holds(known.tracked)) return known.view;
-    // A second load, or one after a failure, must not take the old view for a fresh one: its files may be read already.
-    if (known !== undefined) this.#loaded.set(key, { ...known, view: undefined });
-    return this.#read(layers, place, key);
+    return this.#read(layers, place, this.#key(target));
   }
 
-  #holds(tracked: Tracked): boolean {
+  #key({ configPath, cwd }: ConfigTarget): string {
+    const place = placeKey(this.#placeOptions(cwd));
+    return configPath === undefined ? place : `${place}\0${configPath}`;
+  }
+
+  #unchanged(tracked: Tracked): boolean {
     for (const [path, version] of tracked) if (this.#files.version(path) !== version) return false;
     return true;
   }
@@ -104,9 +113,9 @@ export class ConfigStore {
     return view;
   }
 
-  #place(cwd: string): Place {
+  #placeOptions(cwd: string): PlaceOptions {
     const { env = process.env, home, platform = process.platform } = this.#options;
-    return placeOf({ cwd, env, platform, home });
+    return { cwd, env, platform, home };
   }
 
   #environment({ home }: Place): Environment {

@@ -10,8 +10,13 @@ export function summaryOf(endpoint: CheckedEndpoint): string {
 }
 
 function commandLine(command: string, args: readonly string[]): string {
+  return [command, ...maskedArguments(args)].map((part) => (/^[^\s"']+$/.test(part) ? part : JSON.stringify(part))).join(" ");
+}
+
+/** Arguments with what looks like a written-out secret masked. */
+export function maskedArguments(args: readonly string[]): string[] {
   let hide = false;
-  const shown = args.map((argument) => {
+  return args.map((argument) => {
     const [, option = "", equals] = OPTION.exec(argument) ?? [];
     const secret = isSecretName(option) && !argument.includes("${");
     if (hide && option === "" && !argument.includes("${")) {
@@ -21,11 +26,10 @@ function commandLine(command: string, args: readonly string[]): string {
     hide = secret && equals === "";
     return secret && equals === "=" ? `${argument.slice(0, argument.indexOf("=") + 1)}${MASK}` : argument;
   });
-  return [command, ...shown].map((part) => (/^[^\s"']+$/.test(part) ? part : JSON.stringify(part))).join(" ");
 }
 
-/** Works on the text, since a URL with variables in it may not parse. */
-function maskedUrl(url: string): string {
+/** An address with its secrets masked. Works on the text, since a URL with variables in it may not parse. */
+export function maskedUrl(url: string): string {
   return url
     .replace(/^([a-z]+:\/\/)[^/@]*@/i, `$1${MASK}@`)
     .replace(/([?&])([^=&#]+)=([^&#]*)/g, (whole, lead: string, name: string, value: string) =>

@@ -24,16 +24,28 @@ export class StepError extends Error {
 
 /**
  * Drives a handle to its end, and destroys it. For hosts that want a promise.
- * @throws StepError
+ * @throws StepError; what `onPartial` throws, which cancels the step.
  */
 export async function drive(handle: StepHandle, { signal, onPartial }: DriveOptions = {}): Promise<AgentToolResult> {
+  let broken: { readonly error: unknown } | undefined;
+  const show = (partial: AgentToolResult): void => {
+    if (broken !== undefined) return;
+    try {
+      onPartial?.(partial);
+    } catch (error) {
+      // Thrown in a timer it would end the process instead of this call.
+      broken = { error };
+      handle.cancel();
+    }
+  };
   const cancel = (): void => handle.cancel();
-  const poller = onPartial === undefined ? undefined : setInterval(() => handle.poll(onPartial), PARTIAL_MS);
+  const poller = onPartial === undefined ? undefined : setInterval(() => handle.poll(show), PARTIAL_MS);
   if (signal?.aborted) cancel();
   else signal?.addEventListener("abort", cancel, { once: true });
   try {
     await handle.settled;
-    const end = handle.poll(onPartial);
+    const end = handle.poll(show);
+    if (broken !== undefined) throw broken.error;
     if (end.tag === "done") return end.result;
     if (end.tag === "err") throw new StepError(end.code, end.message, end.details);
     throw new StepError("internal", "The step settled without a result.");

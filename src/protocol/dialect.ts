@@ -8,6 +8,8 @@ export interface Wire {
   readonly sessions: boolean;
   /** A broken response stream may be resumed by GET with `Last-Event-ID`. */
   readonly resumable: boolean;
+  /** The server may have questions for us that belong to no response stream: a stream of their own stands open during calls. */
+  readonly listens: boolean;
 }
 
 /** What a result means: the end, or a question that must be answered by a new request. */
@@ -75,7 +77,8 @@ export interface OpeningStep {
 
 /** Why an opening found no dialect. Words are made elsewhere. */
 export type OpeningFailure =
-  | { readonly kind: "version"; readonly offered: string; readonly answered: string | null }
+  /** `answered` is one version or several, `named` the list as it came. */
+  | { readonly kind: "version"; readonly offered: string; readonly answered: string | null; readonly named?: readonly unknown[] }
   | { readonly kind: "refused"; readonly reason: string; readonly rpcError?: unknown }
   /** The probe itself is the reason; the caller has the error that produced it. */
   | { readonly kind: "probe"; readonly probe: Probe };

@@ -1,15 +1,15 @@
-import type { Dialect, EncodeOptions, Outcome, ServerIdentity, Wire } from "./dialect.ts";
+import type { ClientIdentity, Dialect, EncodeOptions, Outcome, ServerIdentity, Wire } from "./dialect.ts";
 import type { JsonRpcMessage, JsonRpcRequest, RequestId } from "./jsonrpc.ts";
 import { handshakeServerMayAsk, revisionKnows } from "./versions.ts";
 
 const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
 
 /** The way of speaking of every revision that begins with `initialize`; they differ by what `versions.ts` says. */
-export function handshakeDialect(version: string, server: ServerIdentity): Dialect {
+export function handshakeDialect(version: string, server: ServerIdentity, client: ClientIdentity): Dialect {
   return {
     version,
     server,
-    wire: handshakeWire(version),
+    wire: handshakeWire(version, Object.keys(client.capabilities).length > 0),
     aliveMethod: "ping",
     encode,
     headers: () => NO_HEADERS,
@@ -21,8 +21,8 @@ export function handshakeDialect(version: string, server: ServerIdentity): Diale
   };
 }
 
-export function handshakeWire(version: string): Wire {
-  return { versionHeader: version, sessions: true, resumable: true };
+export function handshakeWire(version: string, listens: boolean): Wire {
+  return { versionHeader: version, sessions: true, resumable: true, listens };
 }
 
 function encode(id: RequestId, method: string, params: Readonly<Record<string, unknown>>, options?: EncodeOptions): JsonRpcRequest {

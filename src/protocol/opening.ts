@@ -1,5 +1,6 @@
 import type { ClientIdentity, Opening, OpeningFailure, OpeningResult, OpeningStep, Probe, ServerIdentity } from "./dialect.ts";
 import { handshakeDialect, handshakeWire } from "./handshake.ts";
+import { mirrorHeaders } from "./headers.ts";
 import {
   isFailure,
   isObject,
@@ -13,9 +14,10 @@ import { discoveredIdentity, statelessDialect, statelessRequest, statelessWire }
 import { bestHandshake, isHandshake, OFFERED, SELF_DESCRIBING } from "./versions.ts";
 
 /** Ids of the opening's own requests; the session counts on from its last. */
-export const INITIALIZE_ID = 1;
-export const RETRY_ID = 2;
-export const DISCOVER_ID = 3;
+const INITIALIZE_ID = 1;
+const OTHER_VERSION_ID = 2;
+const DISCOVER_ID = 3;
+const DISCOVER_AGAIN_ID = 4;
 
 /**
  * Finds out how to speak with a server. `pin` is `auto` or the one revision that is accepted; `hint` is what this server
@@ -23,86 +25,96 @@ export const DISCOVER_ID = 3;
  * `initialize` goes first: servers of both kinds answer it, while many refuse it after a `server/discover`.
  */
 export function* negotiate(client: ClientIdentity, pin: string, hint?: string): Opening {
-  if (pin === SELF_DESCRIBING) return yield* discover(client, false);
-  if (pin === "auto" && hint === SELF_DESCRIBING) {
-    const learnt = yield* discover(client, false);
-    if ("dialect" in learnt) return learnt;
-    return yield* handshake(client, OFFERED, false, true);
-  }
-  return yield* handshake(client, pin === "auto" ? OFFERED : pin, pin !== "auto", false);
+  if (pin === SELF_DESCRIBING) return yield* discover(client);
+  if (pin !== "auto") return yield* pinned(client, pin);
+  if (hint !== SELF_DESCRIBING) return yield* handshake(client, false);
+  const learnt = yield* discover(client);
+  return "dialect" in learnt ? learnt : yield* handshake(client, true);
 }
 
-function* handshake(client: ClientIdentity, offered: string, pinned: boolean, fresh: boolean): Opening {
-  const first = yield initialize(client, INITIALIZE_ID, offered, fresh);
-  const reading = read(first);
-  if (reading.kind === "result") return yield* accept(reading.result, offered, pinned);
-  if (reading.kind === "other") return failure({ kind: "probe", probe: first });
-  if (pinned) return failure({ kind: "refused", reason: words(reading.error), rpcError: reading.error });
+/** One revision and no other. */
+function* pinned(client: ClientIdentity, pin: string): Opening {
+  const probe = yield initialize(client, INITIALIZE_ID, pin);
+  const reading = read(probe);
+  if (reading.kind === "result") return yield* accept(client, reading.result, pin, pin);
+  if (reading.kind === "other") return failure({ kind: "probe", probe });
+  return refused(reading.error, pin);
+}
 
-  const supported = supportedVersions(reading.error);
-  const other = supported && bestHandshake(supported, new Set([offered]));
-  if (supported && !supported.includes(SELF_DESCRIBING)) {
-    if (other === undefined) return failure({ kind: "version", offered, answered: String(supported[0] ?? "") });
-    const second = yield initialize(client, RETRY_ID, other, false);
-    const again = read(second);
-    if (again.kind === "result") return yield* accept(again.result, other, false);
-    return failure({ kind: "refused", reason: again.kind === "error" ? words(again.error) : "no usable answer" });
-  }
+/** `initialize`, and what a refusal leads to: a version that the server names, or the way without a handshake. */
+function* handshake(client: ClientIdentity, fresh: boolean): Opening {
+  const first = yield { ...initialize(client, INITIALIZE_ID, OFFERED), ...(fresh ? { fresh } : {}) };
+  const reading = read(first);
+  if (reading.kind === "result") return yield* accept(client, reading.result, OFFERED);
+  if (reading.kind === "other" && !namesSelfDescribing(first)) return failure({ kind: "probe", probe: first });
+
+  const named = reading.kind === "error" ? supportedVersions(reading.error) : undefined;
+  if (reading.kind === "error" && named !== undefined && !named.includes(SELF_DESCRIBING)) return yield* otherVersion(client, reading.error, named);
 
   const forward = yield* discover(client, true);
   if ("dialect" in forward) return forward;
   // The first refusal says more than the failed second guess, unless the server named versions only in the second.
-  if (forward.failure.kind === "version") return forward;
-  if (first.kind === "rejected") return failure({ kind: "probe", probe: first });
-  return failure({ kind: "refused", reason: words(reading.error), rpcError: reading.error });
+  if (forward.failure.kind === "version") return yield* otherVersion(client, undefined, forward.failure.named ?? []);
+  if (first.kind === "rejected" || reading.kind === "other") return failure({ kind: "probe", probe: first });
+  return refused(reading.error, OFFERED);
+}
+
+/** One more `initialize`, with a version that the server says it supports. */
+function* otherVersion(client: ClientIdentity, error: JsonRpcErrorObject | undefined, named: readonly unknown[]): Opening {
+  const other = bestHandshake(named, new Set([OFFERED]));
+  if (other === undefined) return failure({ kind: "version", offered: OFFERED, answered: listed(named), named });
+  const step = initialize(client, OTHER_VERSION_ID, other);
+  // Many servers of both kinds refuse `initialize` on a connection that began with another request.
+  const reading = read(yield* again(error === undefined ? { ...step, fresh: true } : step));
+  if (reading.kind === "result") return yield* accept(client, reading.result, other);
+  if (reading.kind === "error") return refused(reading.error, other);
+  return failure({ kind: "version", offered: OFFERED, answered: listed(named), named });
 }
 
 /** The server answered `initialize`: its version decides, then it is told that the client is ready. */
-function* accept(result: Readonly<Record<string, unknown>>, offered: string, pinned: boolean): Opening {
+function* accept(client: ClientIdentity, result: Readonly<Record<string, unknown>>, offered: string, pin?: string): Opening {
   const version = result["protocolVersion"];
   if (typeof version !== "string") return failure({ kind: "version", offered, answered: null });
-  if (!isHandshake(version) || (pinned && version !== offered)) return failure({ kind: "version", offered, answered: version });
+  if (version === SELF_DESCRIBING && pin === undefined) return yield* discover(client, true);
+  if (!isHandshake(version) || (pin !== undefined && version !== pin)) return failure({ kind: "version", offered, answered: version });
   const notice = { jsonrpc: "2.0", method: "notifications/initialized" } as const;
-  const told = yield { message: notice, adopt: handshakeWire(version) };
+  const told = yield { message: notice, adopt: handshakeWire(version, false) };
   if (told.kind === "closed") return failure({ kind: "probe", probe: told });
-  return { dialect: handshakeDialect(version, initializedIdentity(result)) };
+  return { dialect: handshakeDialect(version, initializedIdentity(result), client) };
 }
 
-function* discover(client: ClientIdentity, retryFresh: boolean): Opening {
-  let probe = yield discoverStep(client, false);
-  if (retryFresh && probe.kind === "closed") probe = yield discoverStep(client, true);
-  const reading = read(probe);
+/** `server/discover`; after an `initialize` that failed, the old process may be gone. */
+function* discover(client: ClientIdentity, afterFailure = false): Opening {
+  const step = discoverStep(client, DISCOVER_ID);
+  let probe = afterFailure ? yield* again(step) : yield step;
+  let reading = read(probe);
+  // Versioning, Protocol Version Negotiation: a version that the server offers is tried, once.
+  if (reading.kind === "error" && supportedVersions(reading.error)?.includes(SELF_DESCRIBING)) {
+    probe = yield* again(discoverStep(client, DISCOVER_AGAIN_ID));
+    reading = read(probe);
+  }
   if (reading.kind === "other") return failure({ kind: "probe", probe });
-  if (reading.kind === "error") return yield* settleVersion(client, reading.error, retryFresh);
-  const supported = reading.result["supportedVersions"];
-  if (Array.isArray(supported) && !supported.includes(SELF_DESCRIBING))
-    return failure({ kind: "version", offered: SELF_DESCRIBING, answered: String(supported[0] ?? "") });
+  if (reading.kind === "error") return refused(reading.error, SELF_DESCRIBING);
+  const named = reading.result["supportedVersions"];
+  if (Array.isArray(named) && !named.includes(SELF_DESCRIBING)) return failure({ kind: "version", offered: SELF_DESCRIBING, answered: listed(named), named });
   return { dialect: statelessDialect(client, discoveredIdentity(reading.result)) };
 }
 
-/** `UnsupportedProtocolVersion` names what the server speaks; one of those is tried once, unless `initialize` has failed already. */
-function* settleVersion(client: ClientIdentity, error: JsonRpcErrorObject, initializeFailed: boolean): Opening {
-  const supported = supportedVersions(error);
-  if (supported === undefined) return failure({ kind: "refused", reason: words(error), rpcError: error });
-  const other = initializeFailed ? undefined : bestHandshake(supported, new Set());
-  if (other === undefined) return failure({ kind: "version", offered: SELF_DESCRIBING, answered: String(supported[0] ?? "") });
-  // Many servers of both kinds refuse `initialize` on a connection that began with another request.
-  const probe = yield initialize(client, RETRY_ID, other, true);
-  const reading = read(probe);
-  if (reading.kind === "result") return yield* accept(reading.result, other, false);
-  return failure({ kind: "version", offered: SELF_DESCRIBING, answered: other });
+/** A server may end with its refusal: the next message is then for a fresh one. */
+function* again(step: OpeningStep): Generator<OpeningStep, Probe, Probe> {
+  const probe = yield step;
+  return probe.kind === "closed" && step.fresh !== true ? yield { ...step, fresh: true } : probe;
 }
 
-function initialize(client: ClientIdentity, id: number, version: string, fresh: boolean): OpeningStep {
+function initialize(client: ClientIdentity, id: number, version: string): OpeningStep {
   const params = { protocolVersion: version, capabilities: client.capabilities, clientInfo: client.info };
   const message: JsonRpcRequest = { jsonrpc: "2.0", id, method: "initialize", params };
-  return { message, ...(fresh ? { fresh } : {}) };
+  return { message };
 }
 
-function discoverStep(client: ClientIdentity, fresh: boolean): OpeningStep {
-  const message = statelessRequest(client, DISCOVER_ID, "server/discover", {});
-  const step: OpeningStep = { message, adopt: statelessWire(), headers: { "Mcp-Method": "server/discover" } };
-  return fresh ? { ...step, fresh } : step;
+function discoverStep(client: ClientIdentity, id: number): OpeningStep {
+  const message = statelessRequest(client, id, "server/discover", {});
+  return { message, adopt: statelessWire(), headers: mirrorHeaders(message) };
 }
 
 type Reading =
@@ -140,14 +152,30 @@ function initializedIdentity(result: Readonly<Record<string, unknown>>): ServerI
   };
 }
 
+/** What the server says it supports, where it refuses for the version's sake. */
 function supportedVersions(error: JsonRpcErrorObject): readonly unknown[] | undefined {
   const supported = isObject(error.data) ? error.data["supported"] : undefined;
   if (Array.isArray(supported)) return supported;
   return error.code === UNSUPPORTED_PROTOCOL_VERSION ? [] : undefined;
 }
 
-function words(error: JsonRpcErrorObject): string {
-  return `error ${error.code}: ${error.message}`;
+/** A refusal that is no JSON-RPC error, and yet names the revision without a handshake. */
+function namesSelfDescribing(probe: Probe): boolean {
+  return probe.kind === "rejected" && refusesRequest(probe.status) && probe.body.includes(SELF_DESCRIBING);
+}
+
+const LISTED = 10;
+const LISTED_CHARACTERS = 20;
+
+function listed(versions: readonly unknown[]): string {
+  const words = versions.filter((version) => typeof version === "string").slice(0, LISTED);
+  return words.map((version) => version.slice(0, LISTED_CHARACTERS)).join(", ");
+}
+
+function refused(error: JsonRpcErrorObject, offered: string): OpeningResult {
+  const named = supportedVersions(error);
+  if (named !== undefined) return failure({ kind: "version", offered, answered: listed(named), named });
+  return failure({ kind: "refused", reason: `error ${error.code}: ${error.message}`, rpcError: error });
 }
 
 function failure(reason: OpeningFailure): OpeningResult {

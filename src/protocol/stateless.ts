@@ -24,7 +24,7 @@ export function statelessDialect(client: ClientIdentity, server: ServerIdentity)
 }
 
 export function statelessWire(): Wire {
-  return { versionHeader: SELF_DESCRIBING, sessions: false, resumable: false };
+  return { versionHeader: SELF_DESCRIBING, sessions: false, resumable: false, listens: false };
 }
 
 export function statelessRequest(

@@ -32,8 +32,9 @@ export class Approval {
     const { name: server, configPath } = spec;
     const facts = { server, ...(configPath === undefined ? {} : { configPath }) };
     if (this.#options.services.approve === undefined) {
-      const trusted = spec.origin !== "project" || this.#options.trust === "always" || spec.trust === "always";
-      if (!trusted) throw new AdapterError("denied.start", { ...facts, reason: "untrusted" });
+      // Also where a project's file enables what the user has disabled, it is the project that wants the start.
+      const users = spec.origin !== "project" && spec.enabledBy === undefined;
+      if (!users && !this.#trusts(spec)) throw new AdapterError("denied.start", { ...facts, reason: "untrusted" });
       return;
     }
     const key = JSON.stringify([scope.key, configPath, server, spec.fingerprint]);
@@ -51,10 +52,16 @@ export class Approval {
     }
   }
 
+  /** Whether a call of this tool has to be asked about at all. */
+  asks(spec: ServerSpec, tool: string): boolean {
+    if (this.#options.services.approve === undefined) return false;
+    // A project may say what needs no question of its own servers, once started; over the user's it may not.
+    if (spec.autoApproveFrom === "project" && spec.origin !== "project" && !this.#trusts(spec)) return true;
+    return spec.autoApprove !== true && !matchesAny(spec.autoApprove, tool);
+  }
+
   /** @throws AdapterError `denied`, `cancelled`. Nothing was sent then. */
   async call(scope: Scope, spec: ServerSpec, tool: string, args: unknown, annotations: unknown, cancellation: Cancellation): Promise<void> {
-    if (this.#options.services.approve === undefined) return;
-    if (spec.autoApprove === true || matchesAny(spec.autoApprove, tool)) return;
     const request: ApprovalRequest = {
       server: spec.name,
       action: "call",
@@ -65,6 +72,11 @@ export class Approval {
     const verdict = await this.#ask(request, scope, cancellation);
     if (cancellation.cancelled) throw new AdapterError("cancelled", { server: spec.name });
     if (verdict !== "allowed") throw new AdapterError("denied.call", { server: spec.name, tool });
+  }
+
+  /** Whether a project's files are trusted as the user's own. */
+  #trusts(spec: ServerSpec): boolean {
+    return this.#options.trust === "always" || spec.trust === "always";
   }
 
   #remember(key: string): void {

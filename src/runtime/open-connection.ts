@@ -1,5 +1,6 @@
 import type { Authorizer } from "../authorizer.ts";
 import type { HostServices } from "../contract.ts";
+import type { Deadlines } from "../deadlines.ts";
 import { reasonOf } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import type { ClientIdentity } from "../protocol/dialect.ts";
@@ -18,6 +19,7 @@ export interface OpenConnectionOptions {
   readonly limits: Limits;
   readonly clientInfo: ClientIdentity["info"];
   readonly redactor: Redactor;
+  readonly deadlines: Deadlines;
   readonly authorizer: (spec: ServerSpec, attempt: Attempt) => Promise<Authorizer>;
 }
 
@@ -38,6 +40,7 @@ export function connector(options: OpenConnectionOptions): Connect {
       input,
       stopOnCancel: spec.stopOnCancel,
       wait: attempt.wait,
+      deadlines: options.deadlines,
       log: (entry) => log(services, redactor, spec.name, entry),
       cancellation: attempt.cancellation,
       onTransport: attempt.onTransport,

@@ -250,5 +250,6 @@ export class Registry {
 
 function slotKey(scope: Scope, spec: Pick<ServerSpec, "name" | "configPath" | "endpoint">): string {
   const where = spec.configPath ?? (spec.endpoint.kind === "http" ? spec.endpoint.url : "");
-  return JSON.stringify([scope.key, where, spec.name]);
+  // None of them can hold a NUL.
+  return `${scope.key}\0${where}\0${spec.name}`;
 }

@@ -1,9 +1,9 @@
 import { realpathSync } from "node:fs";
 import type { Authorizer } from "../authorizer.ts";
-import type { ConfigEntry } from "../config/entry.ts";
 import { ConfigStore, type ConfigView } from "../config/store.ts";
 import { specForUrl } from "../config/url-target.ts";
 import type { HostServices, Trust } from "../contract.ts";
+import { Deadlines } from "../deadlines.ts";
 import { AdapterError, isAdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import type { ClientIdentity } from "../protocol/dialect.ts";
@@ -32,11 +32,6 @@ export interface Target {
   readonly url?: string | undefined;
 }
 
-export interface UseOptions extends AcquireOptions {
-  /** Shown to the person while the call waits for one. */
-  readonly onNotice?: (text: string) => void;
-}
-
 export interface Discovered {
   readonly connection: Connection;
   readonly catalog: Catalog;
@@ -52,8 +47,11 @@ export class Runtime {
   readonly registry: Registry;
   readonly #config: ConfigStore;
   readonly #clientInfo: ClientIdentity["info"];
+  readonly #deadlines = new Deadlines();
   readonly #realPaths = new Map<string, string>();
-  readonly #views = new Map<string, ConfigView>();
+  /** The scopes that have seen a state of the files. */
+  readonly #views = new WeakMap<ConfigView, Set<string>>();
+  #lastScope: { readonly cwd: unknown; readonly sessionId: unknown; readonly scope: Scope } | undefined;
   readonly #notices = new Set<(server: string, text: string) => void>();
   #signIns: SignIns | undefined;
   #shutdown: Promise<void> | undefined;
@@ -65,7 +63,7 @@ export class Runtime {
     this.#config = new ConfigStore({ limits });
     this.approval = new Approval({ services, trust, redactor: this.redactor });
     const authorizer = (spec: ServerSpec, attempt: Attempt): Promise<Authorizer> => this.#authorizer(spec, attempt);
-    this.registry = new Registry(connector({ services, limits, clientInfo, redactor: this.redactor, authorizer }), limits);
+    this.registry = new Registry(connector({ services, limits, clientInfo, redactor: this.redactor, deadlines: this.#deadlines, authorizer }), limits);
   }
 
   get isShutDown(): boolean {
@@ -74,99 +72,66 @@ export class Runtime {
 
   /** Whose connections a call uses, by the context that its host injected. */
   scope(context: { readonly cwd?: unknown; readonly sessionId?: unknown } | undefined): Scope {
-    const given = typeof context?.cwd === "string" && context.cwd !== "" ? context.cwd : undefined;
-    const cwd = this.#realPath(given ?? process.cwd());
-    const sessionId = typeof context?.sessionId === "string" && context.sessionId !== "" ? context.sessionId : undefined;
-    if (sessionId !== undefined) return { key: `session:${sessionId}`, cwd, sessionId };
-    return { key: given === undefined ? "library" : `project:${cwd}`, cwd };
+    const cwd = context?.cwd;
+    const sessionId = context?.sessionId;
+    const last = this.#lastScope;
+    if (last !== undefined && last.cwd === cwd && last.sessionId === sessionId && cwd !== undefined) return last.scope;
+    const scope = this.#makeScope(cwd, sessionId);
+    this.#lastScope = { cwd, sessionId, scope };
+    return scope;
   }
 
   /** The configured servers; connections whose entries are gone or disabled are closed when the files have changed. */
   async config(scope: Scope, configPath?: string): Promise<ConfigView> {
-    const view = await this.#config.load({ cwd: scope.cwd, ...(configPath === undefined ? {} : { configPath }) });
-    const key = JSON.stringify([scope.key, scope.cwd, configPath]);
-    if (this.#views.get(key) !== view) {
-      if (this.#views.size > 256) this.#views.clear();
-      this.#views.set(key, view);
-      this.#closeGone(scope, view);
-    }
-    return view;
+    const target = { cwd: scope.cwd, configPath };
+    return this.#seen(scope, this.#config.current(target) ?? (await this.#config.load(target)));
   }
 
-  /** The entry of a configured server. @throws AdapterError `server_not_found`, `config_error`. */
-  async entry(scope: Scope, server: string, configPath?: string): Promise<ConfigEntry> {
-    const view = await this.config(scope, configPath);
-    const entry = view.servers.get(server);
-    if (entry === undefined) throw unknownServer(server, view);
-    return entry;
-  }
-
-  /** The settings of a target, ready to connect. @throws AdapterError `server_not_found`, `server_disabled`, `config_error`, `invalid_params`. */
-  async resolve(scope: Scope, { server, configPath, url }: Target): Promise<ServerSpec> {
+  /**
+   * The settings of a target, ready to connect; at once where the files are known and unchanged.
+   * @throws AdapterError `server_not_found`, `server_disabled`, `config_error`, `invalid_params`.
+   */
+  resolve(scope: Scope, { server = "", configPath, url }: Target): ServerSpec | Promise<ServerSpec> {
     if (url !== undefined) return specForUrl(url);
-    const entry = await this.entry(scope, server ?? "", configPath);
-    if (entry.error !== undefined) throw entry.error;
-    if (!entry.enabled) throw new AdapterError("server.disabled", { server: entry.name, configPath: entry.configPath });
-    const spec = entry.spec({ cwd: scope.cwd });
-    this.redactor.add(spec.secrets);
-    return spec;
+    const view = this.#config.current({ cwd: scope.cwd, configPath });
+    if (view !== undefined) return this.#specOf(scope, this.#seen(scope, view), server);
+    return this.config(scope, configPath).then((loaded) => this.#specOf(scope, loaded, server));
   }
 
   /** The connection of a server, approved and made if there is none. */
-  async connect(scope: Scope, spec: ServerSpec, options: UseOptions): Promise<Lease> {
+  async connect(scope: Scope, spec: ServerSpec, options: AcquireOptions): Promise<Lease> {
     if (this.#shutdown !== undefined) throw new AdapterError("shutdown", {});
     const connection = this.registry.peek(scope, spec);
     if (connection !== undefined) return { connection, isNew: false };
     await this.approval.start(scope, spec, options.cancellation);
-    return this.#noticing(spec, options, () => this.registry.acquire(scope, spec, options));
+    return this.registry.acquire(scope, spec, options);
   }
 
   /**
    * A fresh list of one kind: the discovery begins after this was called. Met by a dead session or a stale socket it is sent
    * once more, on a fresh connection.
    */
-  async discover(scope: Scope, spec: ServerSpec, kind: ListKind, options: UseOptions): Promise<Discovered> {
-    const lease = await this.connect(scope, spec, options);
-    const { connection } = lease;
+  async discover(scope: Scope, spec: ServerSpec, kind: ListKind, options: AcquireOptions): Promise<Discovered> {
+    const known = this.registry.peek(scope, spec);
+    const connection = known ?? (await this.connect(scope, spec, options)).connection;
     requireCapability(connection, kind);
     try {
-      return { connection, catalog: await this.#noticing(spec, options, () => connection.listing(kind).discover(options)) };
+      return { connection, catalog: await connection.listing(kind).discover(options) };
     } catch (error) {
-      if (lease.isNew || options.cancellation.cancelled) throw error;
-      const remedy = remedyFor(error, connection);
-      if (remedy === "none") throw error;
-      if (remedy === "socket") {
-        connection.listing(kind).askFresh();
-        return { connection, catalog: await connection.listing(kind).discover(options) };
-      }
-      this.registry.discard(scope, connection);
-      const again = await this.connect(scope, spec, options);
-      requireCapability(again.connection, kind);
-      return { connection: again.connection, catalog: await again.connection.listing(kind).discover(options) };
+      // What fails on a connection that was made for this call would fail again.
+      if (known === undefined || options.cancellation.cancelled) throw error;
+      return this.#discoverAgain(scope, spec, kind, options, connection, error);
     }
   }
 
-  /** Runs work that may wait for a person, and shows the waiting to this caller. */
-  async #noticing<T>(spec: ServerSpec, { onNotice }: UseOptions, work: () => Promise<T>): Promise<T> {
-    if (onNotice === undefined || spec.endpoint.kind === "stdio") return work();
-    const listener = (server: string, text: string): void => {
-      if (server === spec.name) onNotice(text);
-    };
-    this.#notices.add(listener);
-    try {
-      return await work();
-    } finally {
-      this.#notices.delete(listener);
-    }
-  }
-
-  /** Shows the waiting of a call's own request; the returned function ends it. */
-  onNotice(spec: ServerSpec, show: (text: string) => void): () => void {
+  /** Runs work on a server that may have to wait for a person, and shows the waiting to this caller. */
+  noticing<T>(spec: ServerSpec, show: (text: string) => void, work: () => Promise<T>): Promise<T> {
+    if (spec.endpoint.kind === "stdio") return work();
     const listener = (server: string, text: string): void => {
       if (server === spec.name) show(text);
     };
     this.#notices.add(listener);
-    return () => this.#notices.delete(listener);
+    return work().finally(() => this.#notices.delete(listener));
   }
 
   /** Idempotent; ends every connection and file. Resolves within the shutdown bound. */
@@ -182,6 +147,57 @@ export class Runtime {
     });
     await Promise.race([Promise.all([this.registry.shutdown(), this.spill.clear()]), bound]);
     clearTimeout(timer);
+    this.#deadlines.stop();
+  }
+
+  async #discoverAgain(
+    scope: Scope,
+    spec: ServerSpec,
+    kind: ListKind,
+    options: AcquireOptions,
+    connection: Connection,
+    error: unknown,
+  ): Promise<Discovered> {
+    const remedy = remedyFor(error, connection);
+    if (remedy === "none") throw error;
+    if (remedy === "socket") {
+      connection.listing(kind).askFresh();
+      return { connection, catalog: await connection.listing(kind).discover(options) };
+    }
+    this.registry.discard(scope, connection);
+    const again = await this.connect(scope, spec, options);
+    requireCapability(again.connection, kind);
+    return { connection: again.connection, catalog: await again.connection.listing(kind).discover(options) };
+  }
+
+  #specOf(scope: Scope, view: ConfigView, server: string): ServerSpec {
+    const entry = view.servers.get(server);
+    if (entry === undefined) throw unknownServer(server, view);
+    if (entry.error !== undefined) throw entry.error;
+    if (!entry.enabled) throw new AdapterError("server.disabled", { server: entry.name, configPath: entry.configPath });
+    const spec = entry.spec(scope);
+    this.redactor.add(spec.secrets);
+    return spec;
+  }
+
+  #seen(scope: Scope, view: ConfigView): ConfigView {
+    let scopes = this.#views.get(view);
+    if (scopes === undefined) {
+      scopes = new Set();
+      this.#views.set(view, scopes);
+    }
+    if (!scopes.has(scope.key)) {
+      scopes.add(scope.key);
+      this.#closeGone(scope, view);
+    }
+    return view;
+  }
+
+  #makeScope(givenCwd: unknown, givenSession: unknown): Scope {
+    const given = typeof givenCwd === "string" && givenCwd !== "" ? givenCwd : undefined;
+    const cwd = this.#realPath(given ?? process.cwd());
+    if (typeof givenSession === "string" && givenSession !== "") return { key: `session:${givenSession}`, cwd, sessionId: givenSession };
+    return { key: given === undefined ? "library" : `project:${cwd}`, cwd };
   }
 
   #closeGone(scope: Scope, view: ConfigView): void {

@@ -8,6 +8,7 @@ const FOR_EVER_MS = 2_147_483_647;
 export class Steps {
   readonly #running = new Set<Step>();
   #keepAlive: NodeJS.Timeout | undefined;
+  #isOver = false;
 
   get size(): number {
     return this.#running.size;
@@ -15,17 +16,22 @@ export class Steps {
 
   add(step: Step): void {
     this.#running.add(step);
+    if (this.#running.size > 1 || this.#isOver) return;
+    // One timer for the plugin's life: holding and releasing it is much cheaper than making one for each step.
     this.#keepAlive ??= setInterval(() => undefined, FOR_EVER_MS);
+    this.#keepAlive.ref();
   }
 
   delete(step: Step): void {
     this.#running.delete(step);
-    if (this.#running.size > 0) return;
-    clearInterval(this.#keepAlive);
-    this.#keepAlive = undefined;
+    if (this.#running.size === 0) this.#keepAlive?.unref();
   }
 
+  /** Ends every running step; steps that come later end at once, and hold nothing. */
   cancelAll(): void {
     for (const step of [...this.#running]) step.cancelWith(new AdapterError("shutdown", {}));
+    clearInterval(this.#keepAlive);
+    this.#keepAlive = undefined;
+    this.#isOver = true;
   }
 }

@@ -1,20 +1,17 @@
-import { Cancellation } from "../cancellation.ts";
+import { type CancelListener, Cancellation } from "../cancellation.ts";
+import type { Deadline } from "../deadlines.ts";
 import { AdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import { rpcError } from "./answer.ts";
 import { type Catalog, type ListKind, LISTS, makeCatalog } from "./catalog.ts";
+import type { GaveUp } from "./pending.ts";
 import { RememberedPage } from "./remembered.ts";
 import type { Session } from "./session.ts";
 
 export interface DiscoverOptions {
   readonly timeoutMs: number;
   readonly cancellation: Cancellation;
-}
-
-interface Waiter {
-  readonly resolve: (catalog: Catalog) => void;
-  readonly reject: (error: unknown) => void;
 }
 
 /** One walk over all pages, and who waits for it. */
@@ -54,44 +51,23 @@ export class Listing {
   }
 
   /** @throws AdapterError `timeout` (the walk as a whole), `cancelled`, `rpc_error`, `protocol_error`, `limit_exceeded`, `closed`, ... */
-  discover({ timeoutMs, cancellation }: DiscoverOptions): Promise<Catalog> {
+  discover(options: DiscoverOptions): Promise<Catalog> {
     return new Promise<Catalog>((resolve, reject) => {
-      if (cancellation.cancelled) return reject(new AdapterError("cancelled", { server: this.#session.server }));
+      if (options.cancellation.cancelled) return reject(new AdapterError("cancelled", { server: this.#session.server }));
       const walk = this.#current === undefined ? this.#start({ waiters: new Set(), cancellation: new Cancellation() }) : this.#following();
-      const { server } = this.#session;
-      const settle = (): void => {
-        clearTimeout(timer);
-        release();
-        walk.waiters.delete(waiter);
-      };
-      const leave = (error: AdapterError): void => {
-        settle();
-        reject(error);
-        if (walk.waiters.size === 0) this.#abandon(walk);
-      };
-      const waiter: Waiter = {
-        resolve: (catalog) => {
-          settle();
-          resolve(catalog);
-        },
-        reject: (error) => {
-          settle();
-          reject(error);
-        },
-      };
-      const onTimeout = (): void => {
-        const more = this.#session.wait.putOff(timeoutMs);
-        if (more > 0) {
-          timer = setTimeout(onTimeout, more);
-          return;
-        }
-        const facts = { server, method: LISTS[this.#kind].method, phase: "discovery", seconds: timeoutMs / 1000, outcomeUnknown: false } as const;
-        leave(new AdapterError("timeout", { ...facts, ...this.#session.transport.diagnostics() }));
-      };
-      let timer = setTimeout(onTimeout, timeoutMs);
-      const release = cancellation.onCancel(() => leave(new AdapterError("cancelled", { server })));
-      walk.waiters.add(waiter);
+      walk.waiters.add(new Waiter(this.#session, options, resolve, reject, (waiter, error) => this.#leave(walk, waiter, error)));
     });
+  }
+
+  #leave(walk: Walk, waiter: Waiter, why: GaveUp): void {
+    walk.waiters.delete(waiter);
+    const { server, transport } = this.#session;
+    if (why === "cancelled") waiter.reject(new AdapterError("cancelled", { server }));
+    else {
+      const facts = { server, method: LISTS[this.#kind].method, phase: "discovery", seconds: waiter.timeoutMs / 1000, outcomeUnknown: false } as const;
+      waiter.reject(new AdapterError("timeout", { ...facts, ...transport.diagnostics() }));
+    }
+    if (walk.waiters.size === 0) this.#abandon(walk);
   }
 
   #following(): Walk {
@@ -121,7 +97,8 @@ export class Listing {
     this.#current = undefined;
     const next = this.#next;
     this.#next = undefined;
-    for (const waiter of [...walk.waiters]) settle(waiter);
+    for (const waiter of walk.waiters) settle(waiter);
+    walk.waiters.clear();
     if (next !== undefined && next.waiters.size > 0) this.#start(next);
   }
 
@@ -193,5 +170,58 @@ export class Listing {
     if (known !== undefined && known.pages.length === pages.length && known.pages.every((page, index) => page === pages[index])) return known;
     this.#catalog = makeCatalog(this.#kind, pages, this.#session.dialect, this.#session.transport.kind);
     return this.#catalog;
+  }
+}
+
+/** One caller of a shared walk, with a deadline and a cancellation of its own. */
+class Waiter implements Deadline, CancelListener {
+  readonly timeoutMs: number;
+  dueAt = 0;
+  readonly #session: Session;
+  readonly #cancellation: Cancellation;
+  readonly #resolve: (catalog: Catalog) => void;
+  readonly #reject: (error: unknown) => void;
+  readonly #leave: (waiter: Waiter, why: GaveUp) => void;
+
+  constructor(
+    session: Session,
+    { timeoutMs, cancellation }: DiscoverOptions,
+    resolve: (catalog: Catalog) => void,
+    reject: (error: unknown) => void,
+    leave: (waiter: Waiter, why: GaveUp) => void,
+  ) {
+    this.timeoutMs = timeoutMs;
+    this.#session = session;
+    this.#cancellation = cancellation;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#leave = leave;
+    session.deadlines.set(this, timeoutMs);
+    cancellation.add(this);
+  }
+
+  resolve(catalog: Catalog): void {
+    this.#end();
+    this.#resolve(catalog);
+  }
+
+  reject(error: unknown): void {
+    this.#end();
+    this.#reject(error);
+  }
+
+  onDue(): void {
+    const more = this.#session.wait.putOff(this.timeoutMs);
+    if (more > 0) this.#session.deadlines.set(this, more);
+    else this.#leave(this, "timeout");
+  }
+
+  onCancel(): void {
+    this.#leave(this, "cancelled");
+  }
+
+  #end(): void {
+    this.#session.deadlines.clear(this);
+    this.#cancellation.delete(this);
   }
 }

@@ -1,4 +1,5 @@
-import { Cancellation } from "../cancellation.ts";
+import { type CancelListener, Cancellation } from "../cancellation.ts";
+import type { Deadline, Deadlines } from "../deadlines.ts";
 import type { PersonWait } from "../person-wait.ts";
 import type { JsonRpcErrorObject } from "../protocol/jsonrpc.ts";
 import type { SendOptions } from "../transport/transport.ts";
@@ -29,46 +30,58 @@ export type GaveUp = "cancelled" | "timeout";
 
 export type Answer = { readonly result: unknown } | { readonly error: JsonRpcErrorObject };
 
+/** Who made a pending request, and what it needs of them. */
+export interface PendingOwner {
+  readonly deadlines: Deadlines;
+  /** The request is over without an answer; called at most once for a request that is not settled. */
+  giveUp(pending: Pending, why: GaveUp): void;
+}
+
 /** One request on the wire: who waits for it, and until when. Is itself the transport's `SendOptions`. */
-export class Pending implements SendOptions {
+export class Pending implements SendOptions, Deadline, CancelListener {
   readonly id: number;
   readonly method: string;
   readonly options: RequestOptions;
+  headers: Readonly<Record<string, string>> | undefined;
   settled = false;
-  readonly #startedAt: number;
+  dueAt = Number.POSITIVE_INFINITY;
+  readonly #owner: PendingOwner;
   readonly #resolve: (answer: Answer) => void;
   readonly #reject: (error: unknown) => void;
-  readonly #giveUp: (pending: Pending, why: GaveUp) => void;
+  #startedAt = 0;
   #wire: Cancellation | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #deadline = 0;
-  #release: (() => void) | undefined;
 
-  constructor(init: {
-    id: number;
-    method: string;
-    options: RequestOptions;
-    resolve: (answer: Answer) => void;
-    reject: (error: unknown) => void;
-    giveUp: (pending: Pending, why: GaveUp) => void;
-  }) {
-    this.id = init.id;
-    this.method = init.method;
-    this.options = init.options;
-    this.#resolve = init.resolve;
-    this.#reject = init.reject;
-    this.#giveUp = init.giveUp;
-    this.#startedAt = init.options.timeoutMs === undefined ? 0 : performance.now();
-    this.#arm();
-    this.#release = init.options.cancellation?.onCancel(() => this.#giveUp(this, "cancelled"));
+  constructor(
+    owner: PendingOwner,
+    id: number,
+    method: string,
+    options: RequestOptions,
+    resolve: (answer: Answer) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.#owner = owner;
+    this.id = id;
+    this.method = method;
+    this.options = options;
+    this.#resolve = resolve;
+    this.#reject = reject;
   }
 
-  get headers(): Readonly<Record<string, string>> | undefined {
-    return this.options.headers;
+  /** The clock begins to run, and a cancellation counts. */
+  start(): void {
+    if (this.options.timeoutMs !== undefined) {
+      this.#startedAt = performance.now();
+      this.#arm();
+    }
+    this.options.cancellation?.add(this);
   }
 
   get fresh(): boolean {
     return this.options.fresh === true;
+  }
+
+  get mayAsk(): boolean {
+    return this.options.effects === true;
   }
 
   /** Made only where a transport asks for it. */
@@ -85,7 +98,7 @@ export class Pending implements SendOptions {
 
   /** Milliseconds until silence ends it. */
   get remainingMs(): number {
-    return this.options.timeoutMs === undefined ? Number.POSITIVE_INFINITY : Math.max(0, this.#deadline - performance.now());
+    return Math.max(0, this.dueAt - performance.now());
   }
 
   /** The seconds that were waited for, for a sentence: of silence, or in all. */
@@ -104,12 +117,17 @@ export class Pending implements SendOptions {
 
   /** Its deadline has come while, or soon after, a person was awaited: it is put off. Whether it was. */
   putOff(wait: PersonWait): boolean {
-    const { timeoutMs } = this.options;
-    const more = timeoutMs === undefined || this.settled ? 0 : wait.putOff(timeoutMs);
-    if (more <= 0) return false;
-    this.#deadline = performance.now() + more;
-    this.#timer = setTimeout(() => this.#giveUp(this, "timeout"), more);
-    return true;
+    const more = wait.putOff(this.options.timeoutMs ?? 0);
+    if (more > 0) this.#owner.deadlines.set(this, more);
+    return more > 0;
+  }
+
+  onDue(): void {
+    if (!this.settled) this.#owner.giveUp(this, "timeout");
+  }
+
+  onCancel(): void {
+    if (!this.settled) this.#owner.giveUp(this, "cancelled");
   }
 
   resolve(answer: Answer): void {
@@ -128,19 +146,15 @@ export class Pending implements SendOptions {
   #arm(): void {
     const { timeoutMs, totalMs } = this.options;
     if (timeoutMs === undefined) return;
-    clearTimeout(this.#timer);
-    const now = performance.now();
-    const left = Math.max(0, totalMs === undefined ? timeoutMs : Math.min(timeoutMs, this.#startedAt + totalMs - now));
-    this.#deadline = now + left;
-    this.#timer = setTimeout(() => this.#giveUp(this, "timeout"), left);
+    const left = totalMs === undefined ? timeoutMs : Math.min(timeoutMs, this.#startedAt + totalMs - performance.now());
+    this.#owner.deadlines.set(this, left);
   }
 
   #end(): boolean {
     if (this.settled) return false;
     this.settled = true;
-    clearTimeout(this.#timer);
-    this.#release?.();
-    this.#release = undefined;
+    if (this.options.timeoutMs !== undefined) this.#owner.deadlines.clear(this);
+    this.options.cancellation?.delete(this);
     return true;
   }
 }

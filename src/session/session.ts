@@ -1,4 +1,5 @@
 import { AdapterError, isAdapterError } from "../errors.ts";
+import type { Deadlines } from "../deadlines.ts";
 import type { Limits } from "../limits.ts";
 import type { PersonWait } from "../person-wait.ts";
 import type { Dialect } from "../protocol/dialect.ts";
@@ -16,7 +17,7 @@ import {
 } from "../protocol/jsonrpc.ts";
 import type { Raw, Sink, Transport } from "../transport/transport.ts";
 import type { InputPort } from "./input.ts";
-import { type Answer, type GaveUp, Pending, type ProgressReport, type RequestOptions } from "./pending.ts";
+import { type Answer, type GaveUp, Pending, type PendingOwner, type ProgressReport, type RequestOptions } from "./pending.ts";
 
 /** Ids below are the opening's. */
 const FIRST_ID = 10;
@@ -31,17 +32,19 @@ export interface SessionOptions {
   readonly input: InputPort;
   readonly stopOnCancel: boolean;
   readonly wait: PersonWait;
+  readonly deadlines: Deadlines;
   readonly log?: (entry: { level: string; message: string }) => void;
   /** Called once when the session can no longer be used, whoever ended it. */
   readonly onClosed: (error: Error) => void;
 }
 
 /** One conversation with one server: requests matched with their answers, questions with theirs. */
-export class Session implements Sink {
+export class Session implements Sink, PendingOwner {
   readonly server: string;
   readonly dialect: Dialect;
   readonly transport: Transport;
   readonly wait: PersonWait;
+  readonly deadlines: Deadlines;
   readonly #options: SessionOptions;
   readonly #pending = new Map<number, Pending>();
   readonly #lists = new Set<Pending>();
@@ -55,6 +58,7 @@ export class Session implements Sink {
     this.dialect = options.dialect;
     this.transport = options.transport;
     this.wait = options.wait;
+    this.deadlines = options.deadlines;
     this.#options = options;
   }
 
@@ -77,15 +81,10 @@ export class Session implements Sink {
       const encoding = options.onProgress === undefined ? undefined : { progressToken: id };
       const message = this.dialect.encode(id, method, params, encoding);
       const headers = this.transport.kind === "http" ? this.dialect.headers(message, toolSchema) : undefined;
-      const pending = new Pending({
-        id,
-        method,
-        options: headers === undefined ? options : { ...options, headers },
-        resolve,
-        reject,
-        giveUp: (entry, why) => this.#giveUp(entry, why),
-      });
+      const pending = new Pending(this, id, method, options, resolve, reject);
+      pending.start();
       if (pending.settled) return; // Cancelled before anything was sent.
+      pending.headers = headers;
       this.#pending.set(id, pending);
       if (options.page !== undefined) this.#lists.add(pending);
       void this.#send(message, pending);
@@ -232,7 +231,7 @@ export class Session implements Sink {
 
   // Giving up
 
-  #giveUp(pending: Pending, why: GaveUp): void {
+  giveUp(pending: Pending, why: GaveUp): void {
     if (why === "timeout" && pending.putOff(this.wait)) return;
     const onTheWire = this.#drop(pending);
     const facts = { server: this.server, method: pending.method, outcomeUnknown: pending.outcomeUnknown && onTheWire };

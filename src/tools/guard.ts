@@ -12,6 +12,13 @@ export interface GuardOptions {
   readonly spill: Spill;
 }
 
+/** Whether all text of a result certainly fits: a character has at most three bytes in UTF-8. */
+export function fitsGuard(content: readonly ContentBlock[], { maxBytes }: GuardOptions): boolean {
+  let characters = 0;
+  for (const block of content) if (block.type === "text") characters += block.text.length;
+  return characters * 3 <= maxBytes;
+}
+
 /**
  * Keeps the whole text of a result within its bound: a text that does not fit keeps its head and tail around a note, and is
  * kept whole in a private file that the note names.
@@ -24,10 +31,9 @@ export async function guardContent(content: readonly ContentBlock[], options: Gu
       guarded.push(block);
       continue;
     }
-    // A character has at most three bytes in UTF-8: short texts need no counting.
-    const bytes = block.text.length * 3 <= left ? block.text.length * 3 : Buffer.byteLength(block.text);
+    const bytes = Buffer.byteLength(block.text);
     if (bytes <= left) {
-      left -= Math.min(bytes, Buffer.byteLength(block.text));
+      left -= bytes;
       guarded.push(block);
       continue;
     }

@@ -1,11 +1,11 @@
 import type { AgentToolResult } from "../contract.ts";
-import { AdapterError } from "../errors.ts";
+import { AdapterError, isSituation } from "../errors.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import type { Connection } from "../runtime/connection.ts";
 import { matchesAny } from "../runtime/patterns.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import { type CallOptions, call } from "../session/call.ts";
-import type { Item } from "../session/catalog.ts";
+import type { Catalog, Item } from "../session/catalog.ts";
 import type { ProgressReport } from "../session/pending.ts";
 import { nearNames } from "./text.ts";
 import type { ToolContext } from "./tool.ts";
@@ -33,35 +33,60 @@ export interface Invoked {
  * Calls one tool once: discovers anew, refuses what the server does not have or the entry hides, asks for approval, sends.
  * Whatever happens after that, it is not sent again.
  */
-export async function invoke({ spec, tool, args, meta, timeoutMs }: Invocation, context: ToolContext): Promise<Invoked> {
+export function invoke(invocation: Invocation, context: ToolContext): Promise<Invoked> {
+  return context.runtime.noticing(invocation.spec, noticePartial(context), () => discoverAndCall(invocation, context));
+}
+
+async function discoverAndCall({ spec, tool, args, meta, timeoutMs }: Invocation, context: ToolContext): Promise<Invoked> {
   const { runtime, scope, cancellation } = context;
-  const times = callTimes(spec, timeoutMs, context);
-  const onNotice = (notice: string): void => context.partial({ content: [{ type: "text", text: notice }] });
-  const { connection, catalog } = await runtime.discover(scope, spec, "tools", { timeoutMs: times.timeoutMs, cancellation, onNotice });
+  const silenceMs = silence(spec, timeoutMs, context);
+  const { connection, catalog } = await runtime.discover(scope, spec, "tools", { timeoutMs: silenceMs, cancellation });
   const item = catalog.items.get(tool);
-  if (item === undefined || isHidden(spec, tool)) throw unknownTool(spec, tool, catalog.items.keys(), catalog.leftOut, item !== undefined);
-  await runtime.approval.call(scope, spec, tool, args, item["annotations"], cancellation);
-  const params = { name: tool, arguments: args, ...(meta === undefined ? {} : { _meta: meta }) };
-  const release = runtime.onNotice(spec, onNotice);
+  if (item === undefined || isHidden(spec, tool)) throw unknownTool(spec, tool, catalog, item !== undefined);
+  if (runtime.approval.asks(spec, tool)) await runtime.approval.call(scope, spec, tool, args, item["annotations"], cancellation);
+  const params = meta === undefined ? { name: tool, arguments: args } : { name: tool, arguments: args, _meta: meta };
+  const result = await sendCall(connection, "tools/call", params, callOptions(spec, silenceMs, context), context, item["inputSchema"]);
+  return { connection, item, result };
+}
+
+/** Sends one request that may have side effects, and drops a session that the server has forgotten. */
+export async function sendCall(
+  connection: Connection,
+  method: string,
+  params: Readonly<Record<string, unknown>>,
+  options: CallOptions,
+  { runtime, scope }: ToolContext,
+  toolSchema?: unknown,
+): Promise<unknown> {
   try {
-    const options: CallOptions = { ...times, cancellation, effects: true, onProgress: (report) => context.partial(progressPartial(report)) };
-    const result = await call(connection.session, connection.input, runtime.limits, "tools/call", params, options, item["inputSchema"]);
-    return { connection, item, result };
+    return await call(connection.session, connection.input, runtime.limits, method, params, options, toolSchema);
   } catch (error) {
-    // A session that the server has forgotten is of no use to the next call.
-    if (error instanceof AdapterError && error.situation === "session.expired") runtime.registry.discard(scope, connection);
+    if (isSituation(error, "session.expired")) runtime.registry.discard(scope, connection);
     throw error;
-  } finally {
-    release();
   }
 }
 
-/** Silence and total of one request: the caller's, else the entry's, else the defaults. */
-export function callTimes(spec: ServerSpec, timeoutMs: number | undefined, { runtime }: ToolContext): { timeoutMs: number; totalMs: number } {
-  const { limits } = runtime;
-  const silence = timeoutMs ?? (spec.timeoutSeconds ?? limits.defaultTimeoutSeconds) * 1000;
-  const total = (spec.maxTotalSeconds ?? limits.defaultTotalSeconds) * 1000;
-  return { timeoutMs: silence, totalMs: Math.max(silence, total) };
+/** Silence and total of one request, and where its progress goes. */
+export function callOptions(spec: ServerSpec, timeoutMs: number, context: ToolContext): CallOptions {
+  const { partial, cancellation, runtime } = context;
+  const total = (spec.maxTotalSeconds ?? runtime.limits.defaultTotalSeconds) * 1000;
+  return {
+    timeoutMs,
+    totalMs: Math.max(timeoutMs, total),
+    cancellation,
+    effects: true,
+    onProgress: (report) => partial(progressPartial(report)),
+  };
+}
+
+/** Milliseconds of silence that end a step's requests: the caller's, else the entry's, else the default. */
+export function silence(spec: ServerSpec, timeoutMs: number | undefined, { runtime }: ToolContext): number {
+  return timeoutMs ?? (spec.timeoutSeconds ?? runtime.limits.defaultTimeoutSeconds) * 1000;
+}
+
+/** Shows a person that the step waits for them. */
+export function noticePartial({ partial }: ToolContext): (text: string) => void {
+  return (text) => partial({ content: [{ type: "text", text }] });
 }
 
 export function isHidden({ includeTools, excludeTools }: ServerSpec, tool: string): boolean {
@@ -69,22 +94,17 @@ export function isHidden({ includeTools, excludeTools }: ServerSpec, tool: strin
   return excludeTools !== undefined && matchesAny(excludeTools, tool);
 }
 
-function unknownTool(
-  spec: ServerSpec,
-  tool: string,
-  names: Iterable<string>,
-  leftOut: readonly { readonly name?: string; readonly reason: string }[],
-  hidden: boolean,
-): AdapterError {
+/** Why a tool that was named cannot be used. */
+export function unknownTool(spec: ServerSpec, tool: string, { items, leftOut }: Catalog, exists: boolean): AdapterError {
   const server = spec.name;
-  if (hidden) return new AdapterError("tool.hidden", { server, tool });
+  if (exists) return new AdapterError("tool.hidden", { server, tool });
   const bad = leftOut.find(({ name }) => name === tool);
   if (bad !== undefined) return new AdapterError("tool.badHeader", { server, tool, reason: bad.reason });
-  const visible = [...names].filter((name) => !isHidden(spec, name));
+  const visible = [...items.keys()].filter((name) => !isHidden(spec, name));
   return new AdapterError("tool.unknown", { server, tool, near: nearNames(tool, visible, NEAR_NAMES), count: visible.length });
 }
 
-export function progressPartial(report: ProgressReport): AgentToolResult {
+function progressPartial(report: ProgressReport): AgentToolResult {
   const { progress, total, message } = report;
   const count = total === undefined ? String(progress) : `${progress}/${total}`;
   return { content: [{ type: "text", text: message === undefined ? count : `${count} ${message}` }], details: { progress: { ...report } } };

@@ -2,9 +2,8 @@ import type { AgentToolResult, ContentBlock } from "../contract.ts";
 import { AdapterError } from "../errors.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import type { ServerSpec } from "../server-spec.ts";
-import type { Item } from "../session/catalog.ts";
 import { checkAgainst } from "../validation/validator.ts";
-import { type GuardOptions, guardContent, guardText } from "./guard.ts";
+import { fitsGuard, type GuardOptions, guardContent, guardText } from "./guard.ts";
 import { invoke, isErrorResult } from "./invoke.ts";
 import { ParamReader } from "./params.ts";
 import { renderResult, textOf } from "./render.ts";
@@ -21,12 +20,14 @@ export async function mcpCall(params: Readonly<Record<string, unknown>>, context
   const args = read.object("arguments");
   const timeoutMs = read.timeoutMs();
 
-  const spec = await runtime.resolve(scope, target);
+  const resolved = runtime.resolve(scope, target);
+  const spec = resolved instanceof Promise ? await resolved : resolved;
   const { item, result } = await invoke({ spec, tool, args, timeoutMs }, context);
   const guard = guardOptions(spec, context);
   const blocks = renderResult(result, runtime.limits);
   if (isErrorResult(result)) throw await toolError(spec, tool, blocks, result, guard);
-  const content = await guardContent([...blocks, ...(await outputWarning(item, result))], guard);
+  if (isObject(item["outputSchema"])) blocks.push(...(await outputWarning(item["outputSchema"], result)));
+  const content = fitsGuard(blocks, guard) ? blocks : await guardContent(blocks, guard);
   return { content, details: { server: spec.name, tool, mcpResult: result } };
 }
 
@@ -46,9 +47,8 @@ export async function toolError(
 }
 
 /** `structuredContent` that does not fit the tool's `outputSchema` is told, and shown all the same (Tools, Output Schema). */
-async function outputWarning(item: Item, result: unknown): Promise<ContentBlock[]> {
-  const { outputSchema } = item;
-  if (!isObject(outputSchema) || !isObject(result) || result["structuredContent"] === undefined) return [];
+async function outputWarning(outputSchema: object, result: unknown): Promise<ContentBlock[]> {
+  if (!isObject(result) || result["structuredContent"] === undefined) return [];
   const check = await checkAgainst(outputSchema, result["structuredContent"]);
   if (check.kind !== "mismatch") return [];
   const where = check.path === "" ? "structuredContent" : `structuredContent${check.path}`;

@@ -1,15 +1,13 @@
 import type { AgentToolResult } from "../contract.ts";
-import { AdapterError, isAdapterError } from "../errors.ts";
-import type { UseOptions } from "../runtime/runtime.ts";
+import { isAdapterError } from "../errors.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import type { Catalog, Item, ListKind } from "../session/catalog.ts";
-import { callTimes, isHidden } from "./invoke.ts";
+import { isHidden, noticePartial, silence, unknownTool } from "./invoke.ts";
 import { json, type ListHead, listAnswer } from "./list-answer.ts";
 import { ParamReader } from "./params.ts";
 import { rank } from "./search.ts";
 import { brief } from "./signature.ts";
 import { configuredServers, connectionStatus } from "./status.ts";
-import { nearNames } from "./text.ts";
 import type { ToolContext } from "./tool.ts";
 
 const BEST = 8;
@@ -53,19 +51,15 @@ async function close(name: string, target: { configPath?: string | undefined; ur
   const view = await runtime.config(scope, target.configPath);
   const entry = view.servers.get(name);
   const open = runtime.registry.status(scope).filter((slot) => slot.name === name && (entry === undefined || slot.spec.configPath === entry.configPath));
-  if (open.length === 0 && entry === undefined) await runtime.entry(scope, name, target.configPath);
+  if (open.length === 0 && entry === undefined) await runtime.resolve(scope, { server: name, configPath: target.configPath });
   await Promise.all(open.map(({ spec }) => runtime.registry.close(scope, spec)));
   return json({ server: name, closed: true });
 }
 
 async function discover(spec: ServerSpec, kind: ListKind, timeoutMs: number | undefined, context: ToolContext): Promise<{ head: ListHead; catalog: Catalog }> {
   const { runtime, scope, cancellation } = context;
-  const options: UseOptions = {
-    timeoutMs: callTimes(spec, timeoutMs, context).timeoutMs,
-    cancellation,
-    onNotice: (notice) => context.partial({ content: [{ type: "text", text: notice }] }),
-  };
-  const { connection, catalog } = await runtime.discover(scope, spec, kind, options);
+  const options = { timeoutMs: silence(spec, timeoutMs, context), cancellation };
+  const { connection, catalog } = await runtime.noticing(spec, noticePartial(context), () => runtime.discover(scope, spec, kind, options));
   const { serverInfo, protocolVersion, instructions } = connection;
   return { head: { server: spec.name, serverInfo, protocolVersion, ...(instructions === undefined ? {} : { instructions }) }, catalog };
 }
@@ -75,7 +69,7 @@ async function listOne(spec: ServerSpec, { kind, query, tool, timeoutMs }: Reque
   const items = visible(spec, kind, catalog);
   if (tool !== undefined) {
     const item = items.get(tool);
-    if (item === undefined) throw notFound(spec, tool, items, catalog);
+    if (item === undefined) throw unknownTool(spec, tool, catalog, catalog.items.has(tool));
     return listAnswer({ head, kind, items: new Map([[tool, item]]), catalog, spec, context, single: true });
   }
   if (query === undefined) return listAnswer({ head, kind, items, catalog, spec, context, single: false });
@@ -87,14 +81,6 @@ async function listOne(spec: ServerSpec, { kind, query, tool, timeoutMs }: Reque
 function visible(spec: ServerSpec, kind: ListKind, { items }: Catalog): ReadonlyMap<string, Item> {
   if (kind !== "tools" || (spec.includeTools === undefined && spec.excludeTools === undefined)) return items;
   return new Map([...items].filter(([name]) => !isHidden(spec, name)));
-}
-
-function notFound(spec: ServerSpec, tool: string, items: ReadonlyMap<string, Item>, catalog: Catalog): AdapterError {
-  const server = spec.name;
-  if (catalog.items.has(tool)) return new AdapterError("tool.hidden", { server, tool });
-  const bad = catalog.leftOut.find(({ name }) => name === tool);
-  if (bad !== undefined) return new AdapterError("tool.badHeader", { server, tool, reason: bad.reason });
-  return new AdapterError("tool.unknown", { server, tool, near: nearNames(tool, items.keys(), 5), count: items.size });
 }
 
 /** All enabled servers at once, each started if need be, with one deadline; one that fails is named and spoils nothing. */

@@ -3,9 +3,8 @@ import { AdapterError } from "../errors.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import { isServerRequest } from "../protocol/versions.ts";
 import type { ServerSpec } from "../server-spec.ts";
-import { type CallOptions, call } from "../session/call.ts";
 import { guardText } from "./guard.ts";
-import { callTimes, invoke, isErrorResult, progressPartial } from "./invoke.ts";
+import { callOptions, invoke, isErrorResult, noticePartial, sendCall, silence } from "./invoke.ts";
 import { guardOptions, toolError } from "./mcp-call.ts";
 import { ParamReader } from "./params.ts";
 import { rawExchange } from "./raw-exchange.ts";
@@ -27,7 +26,7 @@ export async function mcpRequest(params: Readonly<Record<string, unknown>>, cont
   if (target.url !== undefined) {
     const spec = await runtime.resolve(scope, target);
     await runtime.approval.start(scope, spec, context.cancellation);
-    const response = await rawExchange(spec, { id, method, params: sent, timeoutMs: callTimes(spec, timeoutMs, context).timeoutMs }, context);
+    const response = await rawExchange(spec, { id, method, params: sent, timeoutMs: silence(spec, timeoutMs, context) }, context);
     return answer(spec, { ...response }, context);
   }
   refuse(method);
@@ -71,7 +70,7 @@ async function toolsCall(
   throw await toolError(spec, tool, renderResult(result, context.runtime.limits), result, guardOptions(spec, context));
 }
 
-async function managed(
+function managed(
   spec: ServerSpec,
   method: string,
   params: Readonly<Record<string, unknown>>,
@@ -79,21 +78,13 @@ async function managed(
   context: ToolContext,
 ): Promise<unknown> {
   const { runtime, scope, cancellation } = context;
-  const times = callTimes(spec, timeoutMs, context);
-  const onNotice = (notice: string): void => context.partial({ content: [{ type: "text", text: notice }] });
-  const { connection } = await runtime.connect(scope, spec, { timeoutMs: times.timeoutMs, cancellation, onNotice });
-  if (!connection.session.dialect.knows(method))
-    throw new AdapterError("method.missing", { server: spec.name, method, protocolVersion: connection.protocolVersion });
-  const release = runtime.onNotice(spec, onNotice);
-  try {
-    const options: CallOptions = { ...times, cancellation, effects: true, onProgress: (report) => context.partial(progressPartial(report)) };
-    return await call(connection.session, connection.input, runtime.limits, method, params, options);
-  } catch (error) {
-    if (error instanceof AdapterError && error.situation === "session.expired") runtime.registry.discard(scope, connection);
-    throw error;
-  } finally {
-    release();
-  }
+  const silenceMs = silence(spec, timeoutMs, context);
+  return runtime.noticing(spec, noticePartial(context), async () => {
+    const { connection } = await runtime.connect(scope, spec, { timeoutMs: silenceMs, cancellation });
+    if (!connection.session.dialect.knows(method))
+      throw new AdapterError("method.missing", { server: spec.name, method, protocolVersion: connection.protocolVersion });
+    return sendCall(connection, method, params, callOptions(spec, silenceMs, context), context);
+  });
 }
 
 async function answer(spec: ServerSpec, result: unknown, context: ToolContext): Promise<AgentToolResult> {

@@ -24,7 +24,7 @@ export function exchange<T>(context: ExchangeContext, pool: Pool, request: HttpR
   return new Promise<T>((resolve, reject) => {
     if (request.cancel?.cancelled) return reject(new AdapterError("cancelled", { server: context.server }));
     const running = new Exchange(context, pool, request, reject, (response) => {
-      receive(response).then(
+      received(receive, response).then(
         (value) => {
           running.finish();
           resolve(value);
@@ -37,6 +37,14 @@ export function exchange<T>(context: ExchangeContext, pool: Pool, request: HttpR
       );
     });
   });
+}
+
+function received<T>(receive: Receive<T>, response: HttpResponse): Promise<T> {
+  try {
+    return receive(response);
+  } catch (error) {
+    return Promise.reject(error);
+  }
 }
 
 /** One request on its way: what can still go wrong with it, and whose problem that is. */

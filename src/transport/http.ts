@@ -10,6 +10,7 @@ import { type RefusalContext, readRefusal } from "./refusal.ts";
 import { ReplyStream } from "./reply-stream.ts";
 import type { HttpResponse } from "./response.ts";
 import { resume } from "./resume.ts";
+import type { StandingStream } from "./standing-stream.ts";
 import type { SendOptions, Sink, Transport } from "./transport.ts";
 
 export type { HttpTransportOptions } from "./client.ts";
@@ -36,6 +37,7 @@ export class HttpTransport implements Transport {
   #adopted: readonly string[] = [];
   /** All headers that every POST carries from now on. */
   #constant: readonly string[] = [];
+  #standing: StandingStream | undefined;
   #closing: Promise<void> | undefined;
 
   /** @throws AdapterError `config.url`. */
@@ -61,7 +63,22 @@ export class HttpTransport implements Transport {
     this.#constant = [...this.#client.headers.post, ...adopted];
   }
 
-  async send(message: JsonRpcMessage, options: SendOptions = {}): Promise<void> {
+  send(message: JsonRpcMessage, options: SendOptions = {}): Promise<void> {
+    if (options.mayAsk === true && this.#wire?.listens === true) return this.#listening(() => this.#send(message, options));
+    return this.#send(message, options);
+  }
+
+  /** Does the work while the server can ask us something on a stream of its own. */
+  async #listening(work: () => Promise<void>): Promise<void> {
+    if (this.#standing === undefined) {
+      const { StandingStream } = await import("./standing-stream.ts");
+      const headers = (): readonly string[] => [...this.#client.headers.get, ...this.#adopted];
+      this.#standing ??= new StandingStream({ client: this.#client, sink: this.#sink as Sink, headers });
+    }
+    return this.#standing.during(work);
+  }
+
+  async #send(message: JsonRpcMessage, options: SendOptions): Promise<void> {
     const request = this.#post(message, options);
     if (options.fresh) this.#client.closeIdle();
     if (!isRequest(message)) return this.#client.exchange(request, (response) => this.#told(response, message));
@@ -94,20 +111,25 @@ export class HttpTransport implements Transport {
     await readRefusal(response, this.#refusalContext(message));
   }
 
-  /** Returns the stream if it ended without the answer and can be resumed. */
-  async #answer(response: HttpResponse, message: JsonRpcRequest, options: SendOptions): Promise<ReplyStream | undefined> {
-    const { server, limits } = this.#client;
-    const sink = this.#sink as Sink;
-    if (!response.ok) {
-      sink.message(await readRefusal(response, this.#refusalContext(message)));
-      return undefined;
-    }
+  /** Resolves with the stream if it ended without the answer and can be resumed. */
+  #answer(response: HttpResponse, message: JsonRpcRequest, options: SendOptions): Promise<ReplyStream | undefined> {
+    if (!response.ok) return this.#refused(response, message);
     if (message.method === "initialize") this.#keepSession(response);
-    if (response.contentType !== "text/event-stream") {
-      await this.#answerInOne(response, message, sink);
-      return undefined;
-    }
-    const stream = new ReplyStream({ server, limits, sink, answered: options.answered });
+    const { contentType } = response;
+    if (contentType === "text/event-stream") return this.#stream(response, options);
+    const { limits } = this.#client;
+    const html = contentType === "text/html";
+    const body = html ? response.beginning(limits.refusalBytes, limits.refusalMs) : response.bytes(limits.messageBytes);
+    return body.then((bytes) => this.#whole(response, message, bytes, html));
+  }
+
+  async #refused(response: HttpResponse, message: JsonRpcRequest): Promise<undefined> {
+    this.#sink?.message(await readRefusal(response, this.#refusalContext(message)));
+  }
+
+  async #stream(response: HttpResponse, options: SendOptions): Promise<ReplyStream | undefined> {
+    const { server, limits } = this.#client;
+    const stream = new ReplyStream({ server, limits, sink: this.#sink as Sink, answered: options.answered });
     try {
       if (await stream.read(response)) return undefined;
     } catch (error) {
@@ -121,12 +143,10 @@ export class HttpTransport implements Transport {
     return this.#wire?.resumable === true && answered?.() === false && stream.lastEventId !== undefined;
   }
 
-  async #answerInOne(response: HttpResponse, { method }: JsonRpcRequest, sink: Sink): Promise<void> {
+  /** Whatever the type says, a message is a message; a web page never is. An empty body is no answer, which the session notices. */
+  #whole(response: HttpResponse, { method }: JsonRpcRequest, body: Buffer, html: boolean): undefined {
+    if (!html && (body.length === 0 || this.#sink?.message(withoutMark(body)))) return undefined;
     const { server, limits } = this.#client;
-    const html = response.contentType === "text/html";
-    const body = html ? await response.beginning(limits.refusalBytes, limits.refusalMs) : await response.bytes(limits.messageBytes);
-    // Whatever the type says, a message is a message; a page never is. An empty body is no answer, which the session notices.
-    if (!html && (body.length === 0 || sink.message(withoutMark(body)))) return;
     const contentType = response.headers["content-type"];
     const text = quoteBody(body, limits.quotedCharacters);
     throw new AdapterError("protocol.unreadable", {

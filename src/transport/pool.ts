@@ -84,19 +84,6 @@ export class Pool {
     this.#agent.destroy();
   }
 
-  /** Idle connections are looked at only when one is needed: no timer runs for them. */
-  #closeExpired(): void {
-    const { freeSockets } = this.#agent;
-    for (const name in freeSockets) {
-      const sockets = freeSockets[name] as IdleSocket[] | undefined;
-      if (sockets === undefined || !sockets.some(isExpired)) continue;
-      for (const socket of sockets.splice(0)) {
-        if (isExpired(socket)) socket.destroy();
-        else sockets.push(socket);
-      }
-    }
-  }
-
   /** Trusts the certificates of the operating system too, where Node can read them. Returns whether that is news. */
   async trustSystem(): Promise<boolean> {
     if (this.#trustsSystem) return false;
@@ -105,8 +92,20 @@ export class Pool {
     if (tls.getCACertificates === undefined) return false;
     const ca = [...tls.getCACertificates("default"), ...tls.getCACertificates("system")];
     const { options } = this.#agent as Agent & { options: { secureContext?: object } };
+    // A context, since the agent would make a list of certificates part of every connection's name.
     options.secureContext = tls.createSecureContext({ ca });
     return true;
+  }
+
+  /** Idle connections are looked at only when one is needed: no timer runs for them. */
+  #closeExpired(): void {
+    const { freeSockets } = this.#agent;
+    const now = performance.now();
+    for (const name in freeSockets) {
+      const sockets = freeSockets[name] as IdleSocket[] | undefined;
+      // They stand in the order in which they became idle.
+      while (sockets?.[0] !== undefined && (sockets[0][EXPIRES_AT] ?? now) <= now) sockets.shift()?.destroy();
+    }
   }
 }
 
@@ -119,10 +118,6 @@ const PROXY_VARIABLES = ["http_proxy", "https_proxy", "all_proxy"];
 const EXPIRES_AT = Symbol("expires at");
 
 type IdleSocket = Socket & { [EXPIRES_AT]?: number };
-
-function isExpired({ [EXPIRES_AT]: at }: IdleSocket): boolean {
-  return at !== undefined && at <= performance.now();
-}
 
 function boundIdleTime(agent: Agent, idleSocketMs: number): void {
   // The type leaves out that the answer decides.

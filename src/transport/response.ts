@@ -6,6 +6,9 @@ import { decoderFor } from "./decoder.ts";
 /** Bodies from this size on are collected in place. */
 const LARGE_BYTES = 256 * 1024;
 
+/** Takes a piece of the decoded body; says whether more is wanted. */
+type OnChunk = (chunk: Buffer) => boolean;
+
 /** What a response needs of its exchange. */
 export interface ResponseOwner {
   readonly server: string;
@@ -51,23 +54,25 @@ export class HttpResponse {
    * Gives the decoded body to `onChunk` as it arrives, until it ends (`true`) or `onChunk` returns `false` (`false`; the
    * rest is then for `release` or `destroy`). What `onChunk` throws ends the exchange.
    */
-  read(onChunk: (chunk: Buffer) => boolean): Promise<boolean> {
-    const encoding = this.headers["content-encoding"]?.trim().toLowerCase();
-    if (encoding === undefined || encoding === "" || encoding === "identity") return this.#pump(this.#message, onChunk);
-    return this.#readEncoded(encoding, onChunk);
+  read(onChunk: OnChunk): Promise<boolean> {
+    return this.#read(onChunk, same);
   }
 
   /** The whole decoded body. @throws AdapterError `limit.message` as soon as it is too large. */
-  async bytes(limitBytes: number): Promise<Buffer> {
+  bytes(limitBytes: number): Promise<Buffer> {
+    const { server } = this.#owner;
+    const tooLarge = (): AdapterError => new AdapterError("limit.message", { server, limitBytes, outcomeUnknown: true });
     const encoded = this.headers["content-encoding"] !== undefined;
     const collected = new Collector(encoded ? Number.NaN : Number(this.headers["content-length"]), limitBytes);
-    if (collected.announced > limitBytes) throw this.#tooLarge(limitBytes);
-    await this.read((chunk) => {
-      if (collected.size + chunk.length > limitBytes) throw this.#tooLarge(limitBytes);
-      collected.push(chunk);
-      return true;
-    });
-    return collected.bytes();
+    if (collected.announced > limitBytes) return Promise.reject(tooLarge());
+    return this.#read(
+      (chunk) => {
+        if (collected.size + chunk.length > limitBytes) throw tooLarge();
+        collected.push(chunk);
+        return true;
+      },
+      () => collected.bytes(),
+    );
   }
 
   /** The beginning of a body that only explains a refusal: at most so many bytes, and for at most so long. */
@@ -141,11 +146,14 @@ export class HttpResponse {
     this.#message.destroy();
   }
 
-  #tooLarge(limitBytes: number): AdapterError {
-    return new AdapterError("limit.message", { server: this.#owner.server, limitBytes, outcomeUnknown: true });
+  /** `then` makes the result of whether the body came to its end. */
+  #read<T>(onChunk: OnChunk, then: (complete: boolean) => T): Promise<T> {
+    const encoding = this.headers["content-encoding"]?.trim().toLowerCase();
+    if (encoding === undefined || encoding === "" || encoding === "identity") return this.#pump(this.#message, onChunk, then);
+    return this.#readEncoded(encoding, onChunk, then);
   }
 
-  async #readEncoded(encoding: string, onChunk: (chunk: Buffer) => boolean): Promise<boolean> {
+  async #readEncoded<T>(encoding: string, onChunk: OnChunk, then: (complete: boolean) => T): Promise<T> {
     const { server, label: method } = this.#owner;
     const decoder = await decoderFor(encoding);
     if (decoder === undefined) {
@@ -158,15 +166,15 @@ export class HttpResponse {
     });
     this.#message.pipe(decoder);
     try {
-      return await this.#pump(decoder, onChunk);
+      return await this.#pump(decoder, onChunk, then);
     } finally {
       this.#message.unpipe(decoder);
       decoder.destroy();
     }
   }
 
-  #pump(source: Readable, onChunk: (chunk: Buffer) => boolean): Promise<boolean> {
-    return new Promise<boolean>((resolve, reject) => {
+  #pump<T>(source: Readable, onChunk: OnChunk, then: (complete: boolean) => T): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
       const owner = this.#owner;
       if (owner.failure !== undefined) return reject(owner.failure);
       owner.onFailure = reject;
@@ -175,14 +183,14 @@ export class HttpResponse {
         if (!reading) return;
         try {
           reading = onChunk(chunk);
-          if (!reading) resolve(false);
+          if (!reading) resolve(then(false));
         } catch (error) {
           reading = false;
           owner.fail(error);
         }
       });
       source.on("end", () => {
-        if (this.#message.complete) resolve(true);
+        if (this.#message.complete) resolve(then(true));
         else owner.broken(undefined);
       });
     });
@@ -190,6 +198,10 @@ export class HttpResponse {
 }
 
 function ignore(): void {}
+
+function same(complete: boolean): boolean {
+  return complete;
+}
 
 /** Collects a body: into one buffer of the announced size where that is large, so that it is never there twice. */
 class Collector {

@@ -30,6 +30,8 @@ export interface SendOptions {
   readonly answered?: () => boolean;
   /** Send on a connection that was never idle: the pool's idle sockets are closed first. Ignored where there is no pool. */
   readonly fresh?: boolean;
+  /** The server may want to ask something before it answers: where it needs a stream for that, the stream stands open meanwhile. */
+  readonly mayAsk?: boolean;
 }
 
 /**

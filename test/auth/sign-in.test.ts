@@ -91,7 +91,10 @@ describe("signing in through the browser", () => {
     resource.scheme = "Basic";
     resource.challenge = () => 'realm="x"';
     const { authorizer, opened } = withBrowser(resource.url);
-    await expect(call(authorizer, resource.url)).rejects.toMatchObject({ code: "auth_required", situation: "auth.required" });
+    await expect(call(authorizer, resource.url)).rejects.toMatchObject({
+      code: "auth_required",
+      situation: "auth.required",
+    });
     expect(opened).toEqual([]);
   });
 });
@@ -123,12 +126,18 @@ describe("the client", () => {
     const registrations = server.requests("/register").length;
     await first.authorizer.signIn(new AbortController().signal);
     expect(server.requests("/register")).toHaveLength(registrations);
-    const addresses = server.requests("/authorize").slice(-2).map(({ query }) => query.get("redirect_uri"));
+    const addresses = server
+      .requests("/authorize")
+      .slice(-2)
+      .map(({ query }) => query.get("redirect_uri"));
     expect(addresses[0]).toBe(addresses[1]);
   });
 
   it("is the configured one where there is one, with a secret by basic authentication", async () => {
-    server.metadata = { registration_endpoint: undefined, token_endpoint_auth_methods_supported: ["client_secret_basic"] };
+    server.metadata = {
+      registration_endpoint: undefined,
+      token_endpoint_auth_methods_supported: ["client_secret_basic"],
+    };
     const settings = { clientId: "my client", clientSecret: "s+cr/t:with=marks" };
     const { authorizer } = withBrowser(resource.url, { settings });
     await call(authorizer, resource.url);
@@ -138,7 +147,9 @@ describe("the client", () => {
 
   it("puts the secret in the form where the server takes it only there", async () => {
     server.metadata = { token_endpoint_auth_methods_supported: ["client_secret_post"] };
-    const { authorizer } = withBrowser(resource.url, { settings: { clientId: "me", clientSecret: "secret-in-the-form" } });
+    const { authorizer } = withBrowser(resource.url, {
+      settings: { clientId: "me", clientSecret: "secret-in-the-form" },
+    });
     await call(authorizer, resource.url);
     expect(server.requests("/token")[0]?.form.get("client_secret")).toBe("secret-in-the-form");
   });
@@ -187,7 +198,9 @@ describe("the client", () => {
   it("does not show configured credentials to an authorization server they were not made for", async () => {
     const other = await new FakeAuthorizationServer().start();
     try {
-      const { authorizer } = withBrowser(resource.url, { settings: { clientId: "mine", clientSecret: "only-for-the-first" } });
+      const { authorizer } = withBrowser(resource.url, {
+        settings: { clientId: "mine", clientSecret: "only-for-the-first" },
+      });
       await call(authorizer, resource.url);
       resource.trusted = other;
       await expect(call(authorizer, resource.url)).rejects.toMatchObject({
@@ -204,7 +217,9 @@ describe("the client", () => {
     const { authorizer } = withBrowser(resource.url);
     await call(authorizer, resource.url);
     server.live.clear();
-    server.overrides.set("/token", (_, response) => json(response, 401, { error: "invalid_client" }, { "www-authenticate": "Basic" }));
+    server.overrides.set("/token", (_, response) =>
+      json(response, 401, { error: "invalid_client" }, { "www-authenticate": "Basic" }),
+    );
     await expect(call(authorizer, resource.url)).rejects.toMatchObject({ details: { oauthError: "invalid_client" } });
     server.overrides.clear();
     expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 1 });

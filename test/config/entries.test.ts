@@ -177,7 +177,14 @@ describe("a bad entry", () => {
   it("never hides the good ones", async () => {
     const bad = { args: ["x"] };
     const { servers, problems } = await place.explicit({
-      mcpServers: { good: { command: "x" }, bad, nothing: null, text: "npx", list: [], both: { command: "x", url: "http://h/" } },
+      mcpServers: {
+        good: { command: "x" },
+        bad,
+        nothing: null,
+        text: "npx",
+        list: [],
+        both: { command: "x", url: "http://h/" },
+      },
     });
     expect(problems).toEqual([]);
     expect([...servers.keys()]).toEqual(["good", "bad", "nothing", "text", "list", "both"]);
@@ -246,7 +253,10 @@ describe("a bad entry", () => {
       "headers.A has a value with a line break, NUL or another character that no HTTP header may have.",
     ],
     [{ url: "http://h/", headers: { A: "1", a: "2" } }, "headers.a is there twice."],
-    [{ url: "http://h/", headers: { "Content-Length": "2" } }, "headers.Content-Length is set by the transport itself."],
+    [
+      { url: "http://h/", headers: { "Content-Length": "2" } },
+      "headers.Content-Length is set by the transport itself.",
+    ],
   ])("%j is refused when it is used", async (raw, reason) => {
     expect(await refusal(raw)).toBe(reason);
   });
@@ -287,7 +297,8 @@ describe("a bad entry", () => {
 
 describe("names", () => {
   it("may be those of JavaScript's own properties, and differ by case", async () => {
-    const text = '{"mcpServers": {"__proto__": {"command":"a"}, "constructor": {"command":"b"}, "A": {"command":"c"}, "a": {"command":"d"}}}';
+    const text =
+      '{"mcpServers": {"__proto__": {"command":"a"}, "constructor": {"command":"b"}, "A": {"command":"c"}, "a": {"command":"d"}}}';
     for (const written of [text, `// a comment makes it JSONC\n${text}`]) {
       const { servers } = await place.explicit(written);
       expect([...servers.keys()]).toEqual(["__proto__", "constructor", "A", "a"]);
@@ -342,7 +353,10 @@ describe("switches and times", () => {
   it.each([
     [true, true],
     [false, []],
-    [["a", "b*"], ["a", "b*"]],
+    [
+      ["a", "b*"],
+      ["a", "b*"],
+    ],
   ])("autoApprove %j", async (autoApprove, expected) => {
     expect((await place.spec({ command: "x", autoApprove })).autoApprove).toEqual(expected);
   });
@@ -351,7 +365,10 @@ describe("switches and times", () => {
 describe("the summary", () => {
   it.each([
     [{ command: "npx", args: ["-y", "a b"] }, 'npx -y "a b"'],
-    [{ command: "x", args: ["--token", "abc", "--api-key=abc", "--name", "n"] }, "x --token [redacted] --api-key=[redacted] --name n"],
+    [
+      { command: "x", args: ["--token", "abc", "--api-key=abc", "--name", "n"] },
+      "x --token [redacted] --api-key=[redacted] --name n",
+    ],
     [{ command: "x", args: ["--token", "${TOKEN}", "y"] }, "x --token ${TOKEN} y"],
     [{ url: "https://h/mcp?api_key=abc&x=1" }, "https://h/mcp?api_key=[redacted]&x=1"],
     [{ url: "https://h/mcp?token=${TOKEN}" }, "https://h/mcp?token=${TOKEN}"],

@@ -2,7 +2,15 @@ import { describe, expect, it } from "@jest/globals";
 import { Expansion, literal } from "../../src/config/expand.ts";
 import { failure } from "../support/config-home.ts";
 
-const ENV = { A: "one", B: "two", EMPTY: "", NESTED: "${A}", DOLLAR: "$${A}", "ProgramFiles(x86)": "C:\\P", Path: "C:\\bin" };
+const ENV = {
+  A: "one",
+  B: "two",
+  EMPTY: "",
+  NESTED: "${A}",
+  DOLLAR: "$${A}",
+  "ProgramFiles(x86)": "C:\\P",
+  Path: "C:\\bin",
+};
 
 function expand(text: string, platform: NodeJS.Platform = "linux"): string {
   return new Expansion({ server: "s", configPath: "/c.json" }, ENV, platform).text(text, "args[0]");

@@ -1,5 +1,15 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdirSync, renameSync, rmSync, type Stats, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { type FileSystem, Files } from "../../src/config/files.ts";
@@ -66,7 +76,9 @@ describe("JSON with comments and trailing commas", () => {
     [`{"mcpServers":{"s":{"command":"x","y":`, "}}}"],
     ["//\n{".padEnd(10), ""],
   ])("nested without end is refused, not a crash", async (head, tail) => {
-    const deep = head.startsWith("[") ? head + "]".repeat(200_000) : `${head}${"[".repeat(5000)}${"]".repeat(5000)}${tail}`;
+    const deep = head.startsWith("[")
+      ? head + "]".repeat(200_000)
+      : `${head}${"[".repeat(5000)}${"]".repeat(5000)}${tail}`;
     expect(await refusal(deep)).toMatch(/nested more than 100 levels deep|is not valid JSON/);
     expect(await refusal(`// a comment\n${deep}`)).toMatch(/nested more than 100 levels deep|is not valid JSON/);
   });
@@ -84,13 +96,17 @@ describe("an odd file", () => {
     const path = place.project(".mcp.json", content);
     const view = await place.load();
     expect(commandOf(view)).toBe("good");
-    expect(view.problems.map(({ error }) => error.message)).toEqual([`Cannot read the config file ${path}: ${reason}.`]);
+    expect(view.problems.map(({ error }) => error.message)).toEqual([
+      `Cannot read the config file ${path}: ${reason}.`,
+    ]);
   });
 
   it("that is a folder is refused by name", async () => {
     mkdirSync(join(place.cwd, ".mcp.json"));
     const [problem] = (await place.load()).problems;
-    expect(problem?.error.message).toMatch(/Cannot read the config file .*\.mcp\.json: (it is a folder|permission denied)\./);
+    expect(problem?.error.message).toMatch(
+      /Cannot read the config file .*\.mcp\.json: (it is a folder|permission denied)\./,
+    );
   });
 
   posix("that is a named pipe does not block the host", async () => {
@@ -125,7 +141,9 @@ describe("an odd file", () => {
       },
     };
     const { problems } = await place.load({ fileSystem });
-    expect(problems.map(({ error }) => error.message)).toEqual([`Cannot read the config file ${path}: permission denied.`]);
+    expect(problems.map(({ error }) => error.message)).toEqual([
+      `Cannot read the config file ${path}: permission denied.`,
+    ]);
   });
 });
 
@@ -270,7 +288,9 @@ describe("six layers that do not change", () => {
     const paths = [".config/mcp/mcp.json", ".rpi/mcp.json", ".pi/agent/mcp.json"].map((path) => join(place.home, path));
     paths.push(...[".mcp.json", ".pi/mcp.json", ".rpi/mcp.json"].map((path) => join(place.cwd, path)));
     for (const [at, path] of paths.entries()) {
-      const mcpServers = Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`s${at}-${n}`, { command: "x", env: { A: "${PATH}" } }]));
+      const mcpServers = Object.fromEntries(
+        Array.from({ length: 10 }, (_, n) => [`s${at}-${n}`, { command: "x", env: { A: "${PATH}" } }]),
+      );
       disk.set(path, Buffer.from(JSON.stringify({ mcpServers })));
     }
     const store = place.store({ fileSystem });

@@ -51,6 +51,15 @@ describe("the layers", () => {
     expect(await place.load()).toEqual({ servers: new Map(), problems: [], files: [] });
   });
 
+  it("find Pi's file where Pi keeps it", async () => {
+    place.user("elsewhere/mcp.json", server("moved"));
+    place.user(".pi/agent/mcp.json", server("default"));
+    expect(commandOf(await place.load())).toBe("default");
+    place.env.PI_CODING_AGENT_DIR = join(place.home, "elsewhere");
+    const view = await place.load();
+    expect([commandOf(view), view.servers.get("s")?.origin]).toEqual(["moved", "user"]);
+  });
+
   it("find the first one under XDG_CONFIG_HOME, if that is absolute", async () => {
     place.user("elsewhere/mcp/mcp.json", server("xdg"));
     place.user(".config/mcp/mcp.json", server("default"));
@@ -138,7 +147,12 @@ describe("a project entry without command and url", () => {
     const path = place.user(".rpi/mcp.json", { mcpServers: { s: base } });
     place.project(".mcp.json", { mcpServers: { s: { timeout: 20, exposure: "hidden", autoApprove: ["write"] } } });
     const view = await place.load();
-    expect(view.servers.get("s")).toMatchObject({ origin: "user", configPath: path, enabled: true, exposure: "hidden" });
+    expect(view.servers.get("s")).toMatchObject({
+      origin: "user",
+      configPath: path,
+      enabled: true,
+      exposure: "hidden",
+    });
     expect(specOf(view)).toMatchObject({
       endpoint: { command: "x", args: ["a"] },
       origin: "user",
@@ -263,13 +277,17 @@ describe("top-level fields", () => {
     );
   });
 
-  it.each([{}, { $schema: "x" }, { imports: [] }, { trust: "ask" }, { mcpServers: {}, servers: {} }, { imports: [], inputs: [] }])(
-    "%j is fine",
-    async (content) => {
-      place.user(".rpi/mcp.json", content);
-      expect((await place.load()).problems).toEqual([]);
-    },
-  );
+  it.each([
+    {},
+    { $schema: "x" },
+    { imports: [] },
+    { trust: "ask" },
+    { mcpServers: {}, servers: {} },
+    { imports: [], inputs: [] },
+  ])("%j is fine", async (content) => {
+    place.user(".rpi/mcp.json", content);
+    expect((await place.load()).problems).toEqual([]);
+  });
 
   it.each([
     [{ trust: "yes" }, 'trust must be "ask" or "always"; it is ignored.'],

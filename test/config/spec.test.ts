@@ -75,7 +75,10 @@ describe("a spec", () => {
     const before = await store.load({ cwd: place.cwd });
     place.user(".rpi/mcp.json", { mcpServers: { s: { command: "2" } } });
     const after = await store.load({ cwd: place.cwd });
-    expect([specOf(before), specOf(after)]).toMatchObject([{ endpoint: { command: "1" } }, { endpoint: { command: "2" } }]);
+    expect([specOf(before), specOf(after)]).toMatchObject([
+      { endpoint: { command: "1" } },
+      { endpoint: { command: "2" } },
+    ]);
   });
 
   it("cannot be changed by its users", async () => {
@@ -102,7 +105,14 @@ describe("the environment", () => {
 });
 
 describe("the fingerprint", () => {
-  const program = { command: "x", args: ["a"], env: { A: "1", B: "2" }, cwd: "/c", inheritEnv: ["P"], protocol: "auto" };
+  const program = {
+    command: "x",
+    args: ["a"],
+    env: { A: "1", B: "2" },
+    cwd: "/c",
+    inheritEnv: ["P"],
+    protocol: "auto",
+  };
   const remote = { url: "http://h/", headers: { A: "1", B: "2" }, oauth: { clientId: "c" } };
 
   it.each<[object, object]>([
@@ -155,8 +165,22 @@ describe("secrets", () => {
 
   it("are not the plain facts about a machine, its folders and its person", async () => {
     const { cwd, home } = place;
-    const facts = { HOME: home, PATH: "/usr/bin:/bin", USER: "somebody", LOGNAME: "somebody", TMPDIR: "/var/tmp/x", LANG: "en_US.UTF-8" };
-    Object.assign(place.env, facts, { PWD: cwd, SHELL: "/bin/bash-x", TEMP: "/temporary", TMP: "/temporary", WORK: cwd, MINE: home });
+    const facts = {
+      HOME: home,
+      PATH: "/usr/bin:/bin",
+      USER: "somebody",
+      LOGNAME: "somebody",
+      TMPDIR: "/var/tmp/x",
+      LANG: "en_US.UTF-8",
+    };
+    Object.assign(place.env, facts, {
+      PWD: cwd,
+      SHELL: "/bin/bash-x",
+      TEMP: "/temporary",
+      TMP: "/temporary",
+      WORK: cwd,
+      MINE: home,
+    });
     const names = [...Object.keys(facts), "PWD", "SHELL", "TEMP", "TMP", "WORK", "MINE"];
     expect(await secrets({ command: "x", args: names.map((name) => `\${${name}}`) })).toEqual([]);
   });
@@ -165,7 +189,12 @@ describe("secrets", () => {
     expect(
       await secrets({
         url: "http://h/",
-        headers: { Authorization: "Bearer abcdefgh12", "X-Key": "key-12345", "X-Short": "1234567", Accept: "application/json" },
+        headers: {
+          Authorization: "Bearer abcdefgh12",
+          "X-Key": "key-12345",
+          "X-Short": "1234567",
+          Accept: "application/json",
+        },
       }),
     ).toEqual(["Bearer abcdefgh12", "abcdefgh12", "key-12345"]);
   });
@@ -175,7 +204,17 @@ describe("secrets", () => {
       await secrets({
         command: "x",
         args: ["postgres://me:password-1@h/db"],
-        env: { API_KEY: "key-12345", DB_PASSWORD: "password-2", GITHUB_TOKEN: "token-123", CLIENT_SECRET: "secret-12", BASIC_AUTH: "auth-1234", DATABASE_URL: "mysql://u:password-3@h/", GIT_AUTHOR_NAME: "Jane Doe Smith", MODE: "production", KEY: "short" },
+        env: {
+          API_KEY: "key-12345",
+          DB_PASSWORD: "password-2",
+          GITHUB_TOKEN: "token-123",
+          CLIENT_SECRET: "secret-12",
+          BASIC_AUTH: "auth-1234",
+          DATABASE_URL: "mysql://u:password-3@h/",
+          GIT_AUTHOR_NAME: "Jane Doe Smith",
+          MODE: "production",
+          KEY: "short",
+        },
       }),
     ).toEqual(["auth-1234", "key-12345", "password-1", "password-2", "password-3", "secret-12", "token-123"]);
   });

@@ -52,7 +52,14 @@ export class FakeServer {
     const url = new URL(request.url ?? "/", "http://fake");
     const text = Buffer.concat(chunks).toString();
     const { method = "", headers } = request;
-    const seen = { method, path: url.pathname, query: url.searchParams, headers, text, form: new URLSearchParams(text) };
+    const seen = {
+      method,
+      path: url.pathname,
+      query: url.searchParams,
+      headers,
+      text,
+      form: new URLSearchParams(text),
+    };
     this.seen.push(seen);
     const handler = this.overrides.get(url.pathname) ?? this.routes.get(url.pathname);
     if (handler === undefined) json(response, 404, { error: "not_found" });
@@ -77,6 +84,8 @@ export class FakeAuthorizationServer extends FakeServer {
   metadataPaths: string[] | undefined;
   /** Changes to the metadata; `undefined` removes a field. */
   metadata: Json = {};
+  /** Holds every answer of the token endpoint. */
+  beforeToken: () => Promise<void> = async () => {};
   /** Changes to a successful token answer. */
   tokenAnswer: (answer: Json) => Json = (answer) => answer;
   /** Changes to the redirect back to the client. */
@@ -143,16 +152,24 @@ export class FakeAuthorizationServer extends FakeServer {
       clientId: value("client_id"),
     });
     const callback = new URL(value("redirect_uri"));
-    for (const [name, text] of [["code", code], ["state", value("state")], ["iss", this.issuer]] as const) {
+    for (const [name, text] of [
+      ["code", code],
+      ["state", value("state")],
+      ["iss", this.issuer],
+    ] as const) {
       callback.searchParams.set(name, text);
     }
     this.redirectBack(callback);
     response.writeHead(302, { location: callback.href }).end();
   }
 
-  #token({ form, headers }: Seen, response: ServerResponse): void {
+  async #token({ form, headers }: Seen, response: ServerResponse): Promise<void> {
+    await this.beforeToken();
     const issued = this.#grant(form, headers.authorization);
-    if (issued === undefined) return json(response, 400, { error: "invalid_grant", error_description: "no such grant" });
+    if (issued === undefined) {
+      json(response, 400, { error: "invalid_grant", error_description: "no such grant" });
+      return;
+    }
     const refresh = this.refreshTokens ? `refresh-${randomUUID()}` : undefined;
     if (refresh !== undefined) this.refreshable.set(refresh, issued);
     const answer = {
@@ -166,7 +183,9 @@ export class FakeAuthorizationServer extends FakeServer {
   }
 
   #grant(form: URLSearchParams, authorization: string | undefined): Issued | undefined {
-    const [basic = ""] = Buffer.from((authorization ?? "").replace("Basic ", ""), "base64").toString().split(":");
+    const [basic = ""] = Buffer.from((authorization ?? "").replace("Basic ", ""), "base64")
+      .toString()
+      .split(":");
     const clientId = form.get("client_id") ?? basic;
     const type = form.get("grant_type") ?? "";
     if (type === "authorization_code") return this.#redeem(form);
@@ -183,7 +202,9 @@ export class FakeAuthorizationServer extends FakeServer {
     const code = form.get("code") ?? "";
     const issued = this.#codes.get(code);
     this.#codes.delete(code);
-    const challenge = createHash("sha256").update(form.get("code_verifier") ?? "").digest("base64url");
+    const challenge = createHash("sha256")
+      .update(form.get("code_verifier") ?? "")
+      .digest("base64url");
     const right = issued?.challenge === challenge && issued.redirectUri === form.get("redirect_uri");
     return right && issued.resource === form.get("resource") ? issued : undefined;
   }
@@ -231,12 +252,13 @@ export class FakeResource extends FakeServer {
   #serve({ headers }: Seen, response: ServerResponse): void {
     const token = (headers.authorization ?? "").replace(/^(Bearer|DPoP) /, "");
     const issued = this.trusted.live.get(token);
-    if (issued === undefined) return this.refuse(response, 401, this.challenge());
-    const have = issued.scope.split(" ");
-    if (this.needs !== undefined && !this.needs.split(" ").every((scope) => have.includes(scope))) {
-      return this.refuse(response, 403, `error="insufficient_scope", scope="${this.needs}", ${this.challenge()}`);
+    const have = issued?.scope.split(" ");
+    if (have === undefined) this.refuse(response, 401, this.challenge());
+    else if (this.needs !== undefined && !this.needs.split(" ").every((scope) => have.includes(scope))) {
+      this.refuse(response, 403, `error="insufficient_scope", scope="${this.needs}", ${this.challenge()}`);
+    } else {
+      this.executed += 1;
+      json(response, 200, { ok: true });
     }
-    this.executed += 1;
-    json(response, 200, { ok: true });
   }
 }

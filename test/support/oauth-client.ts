@@ -16,9 +16,14 @@ export interface Page {
 export async function browse(address: string, signal?: AbortSignal): Promise<Page> {
   let url = address;
   for (let hop = 0; hop < 10; hop += 1) {
-    const response = await fetch(url, { redirect: "manual", ...(signal && { signal }), headers: { connection: "close" } });
+    const response = await fetch(url, {
+      redirect: "manual",
+      ...(signal && { signal }),
+      headers: { connection: "close" },
+    });
     const location = response.headers.get("location");
-    if (location === null) return { url, status: response.status, text: await response.text(), headers: response.headers };
+    if (location === null)
+      return { url, status: response.status, text: await response.text(), headers: response.headers };
     url = new URL(location, url).href;
   }
   return { url, status: 0, text: "", headers: new Headers() };
@@ -62,7 +67,11 @@ export interface CallResult {
 }
 
 /** One request as the HTTP transport sends it: refused ones are sent again after an authorization, three times at most. */
-export async function call(authorizer: Authorizer, url: string, signal = new AbortController().signal): Promise<CallResult> {
+export async function call(
+  authorizer: Authorizer,
+  url: string,
+  signal = new AbortController().signal,
+): Promise<CallResult> {
   for (let answered = 0; ; answered += 1) {
     const sent = await authorizer.headers({ method: "POST", url }, signal);
     const response = await fetch(url, { method: "POST", body: "{}", headers: { ...sent, connection: "close" } });
@@ -73,7 +82,15 @@ export async function call(authorizer: Authorizer, url: string, signal = new Abo
     const { status } = response;
     const refused = status === 401 || (status === 403 && wwwAuthenticate.includes("insufficient_scope"));
     if (!refused || answered === 3) return { status, answered };
-    const challenge: Challenge = { method: "POST", url, status: status as 401 | 403, wwwAuthenticate, headers, sent, answered };
+    const challenge: Challenge = {
+      method: "POST",
+      url,
+      status: status as 401 | 403,
+      wwwAuthenticate,
+      headers,
+      sent,
+      answered,
+    };
     await authorizer.challenge(challenge, signal);
   }
 }

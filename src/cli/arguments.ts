@@ -1,0 +1,93 @@
+import { readFile } from "node:fs/promises";
+import { addAbortSignal } from "node:stream";
+import { reasonOf } from "../errors.ts";
+import { quote } from "../messages.ts";
+import { isObject } from "../protocol/jsonrpc.ts";
+import { usage } from "./usage.ts";
+
+/** Arguments as a person typed them. */
+export interface Arguments {
+  readonly values: Readonly<Record<string, unknown>>;
+  /** `key=value` pairs whose value reads as JSON, with the text as typed: a tool may want the text. */
+  readonly ambiguous: ReadonlyMap<string, string>;
+}
+
+const PAIR = /^([^=]+?)(:?=)([\s\S]*)$/;
+const WHOLE_NUMBER = /^-?\d+$/;
+const EXPECTED = `Write one JSON object, key=value pairs, - for stdin, or @FILE.`;
+
+/** Reads the words behind a tool or a method. `what` names them in errors. @throws AdapterError `cli.usage` */
+export async function readArguments(
+  words: readonly string[],
+  what: "ARGUMENTS" | "PARAMS",
+  signal: AbortSignal,
+): Promise<Arguments> {
+  const [first = "", ...others] = words;
+  const alone = first === "-" || first.startsWith("@") || first.trimStart().startsWith("{");
+  if (alone && others.length > 0) throw usage(`${what}: nothing can stand beside ${quote(shortened(first))}`, EXPECTED);
+  if (first === "-")
+    return { values: objectIn(await standardInput(signal), `${what} from stdin`), ambiguous: new Map() };
+  if (first.startsWith("@")) return { values: objectIn(await text(first.slice(1)), first), ambiguous: new Map() };
+  if (alone) return { values: objectIn(first, what), ambiguous: new Map() };
+  return pairs(words, what);
+}
+
+async function standardInput(signal: AbortSignal): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of addAbortSignal(signal, process.stdin)) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function pairs(words: readonly string[], what: string): Arguments {
+  const values = new Map<string, unknown>();
+  const ambiguous = new Map<string, string>();
+  for (const word of words) {
+    const [, key = "", sign, value = ""] = PAIR.exec(word) ?? [];
+    if (sign === undefined) throw usage(`${what}: ${quote(shortened(word))} is no key=value`, EXPECTED);
+    if (values.has(key)) throw usage(`${what}: ${quote(key)} is given twice`, `For a list write ${key}='[1, 2]'.`);
+    const read = asJson(value);
+    if (sign === ":=" && read === undefined) {
+      throw usage(`${what}: the value of ${quote(key)} is not valid JSON`, `Write ${key}=... for a plain text.`);
+    }
+    values.set(key, read === undefined || (sign === "=" && isInexact(value)) ? value : read.json);
+    if (sign === "=" && read !== undefined && typeof read.json !== "string") ambiguous.set(key, value);
+  }
+  // From entries, so that `__proto__` is a key like any other.
+  return { values: Object.fromEntries(values), ambiguous };
+}
+
+/** A whole number that a double cannot hold would silently become another one. */
+function isInexact(value: string): boolean {
+  return WHOLE_NUMBER.test(value) && !Number.isSafeInteger(Number(value));
+}
+
+function asJson(value: string): { readonly json: unknown } | undefined {
+  try {
+    return { json: JSON.parse(value) };
+  } catch {
+    return undefined; // Plain text.
+  }
+}
+
+function objectIn(json: string, where: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch (error) {
+    throw usage(`${where}: not valid JSON: ${reasonOf(error)}`, EXPECTED);
+  }
+  if (!isObject(value)) throw usage(`${where}: must be a JSON object`, EXPECTED);
+  return { ...value };
+}
+
+async function text(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    throw usage(`Cannot read ${path}: ${reasonOf(error)}`);
+  }
+}
+
+function shortened(word: string): string {
+  return word.length > 60 ? `${word.slice(0, 60)}…` : word;
+}

@@ -1,0 +1,63 @@
+import type { AgentToolResult } from "../contract.ts";
+import { isObject } from "../protocol/jsonrpc.ts";
+import { type Arguments, readArguments } from "./arguments.ts";
+import { failureOf, statusOf, tell } from "./failure.ts";
+import { saveOutput } from "./save-output.ts";
+import { type CommandContext, type Session, type Target, withSession } from "./session.ts";
+import { blocksText, wholeBlocks } from "./text-result.ts";
+import { splitWords } from "./words.ts";
+
+/** `rpi-mcp call SERVER TOOL [ARGUMENTS...]` */
+export async function call(words: readonly string[], context: CommandContext): Promise<number> {
+  const { options, terminal, signal } = context;
+  const { server, name: tool, rest } = splitWords("call", "TOOL", words, options);
+  const given = await readArguments(rest, "ARGUMENTS", signal);
+  return withSession(context, async (session) => {
+    const target = session.target(server);
+    let result: AgentToolResult;
+    try {
+      result = await terminal.busy(`Calling ${tool}`, async (update) => {
+        const args = await typed(given, tool, target, session);
+        return session.call({ tool: "mcp_call", params: { ...target, tool, arguments: args }, onPartial: update });
+      });
+    } catch (error) {
+      if (signal.aborted) throw error;
+      const failure = failureOf(error);
+      tell(failure, terminal, options.json === true);
+      const { mcpResult } = failure.details;
+      if (options.output !== undefined && mcpResult !== undefined)
+        await saveOutput(mcpResult, options.output, terminal);
+      return statusOf(failure);
+    }
+    const content = wholeBlocks(result);
+    if (options.json === true) await terminal.json({ ...result, content });
+    else await terminal.print(blocksText(content));
+    if (options.output === undefined) return 0;
+    return (await saveOutput(result.details?.["mcpResult"], options.output, terminal)) > 0 ? 0 : 1;
+  });
+}
+
+/** `zip=02134` and `id=42` mean a text where the tool wants one: only then its parameters are looked at. */
+async function typed(
+  { values, ambiguous }: Arguments,
+  tool: string,
+  target: Target,
+  session: Session,
+): Promise<Record<string, unknown>> {
+  if (ambiguous.size === 0) return values;
+  const { details } = await session.call({ tool: "mcp_list", params: { ...target, tool } });
+  const tools: readonly unknown[] = Array.isArray(details?.["tools"]) ? details["tools"] : [];
+  const [item] = tools;
+  const schema = isObject(item) && isObject(item["inputSchema"]) ? item["inputSchema"] : {};
+  const properties = isObject(schema["properties"]) ? schema["properties"] : {};
+  const wantsText = (key: string): boolean => {
+    const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
+    return isObject(property) && property["type"] === "string";
+  };
+  return Object.fromEntries(
+    Object.entries(values).map(([key, value]) => {
+      const text = ambiguous.get(key);
+      return [key, text !== undefined && wantsText(key) ? text : value];
+    }),
+  );
+}

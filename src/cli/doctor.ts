@@ -1,0 +1,124 @@
+import type { ErrorCode } from "../contract.ts";
+import { isObject } from "../protocol/jsonrpc.ts";
+import { advice } from "./failure.ts";
+import { type CommandContext, type Session, withSession } from "./session.ts";
+import { sourceOf } from "./source.ts";
+import { type Survey, type Surveyed, survey } from "./survey.ts";
+import { clean, oneLine, type Terminal } from "./terminal.ts";
+import { usage } from "./usage.ts";
+
+const NAME_CHARACTERS = 120;
+
+type Examined = Surveyed & { readonly advice?: string; readonly signIn?: SignIn };
+
+interface SignIn {
+  readonly state: string;
+  readonly expiresAt?: string;
+}
+
+/** `rpi-mcp doctor`: 1 if any enabled server, or a config file as a whole, fails. */
+export async function doctor(words: readonly string[], context: CommandContext): Promise<number> {
+  if (words.length > 0) throw usage("doctor takes no words; it checks every configured server");
+  const { options, terminal } = context;
+  return withSession(context, async (session) => {
+    const { servers: surveyed, problems } = await terminal.busy("Checking", (update) => survey(session, update));
+    const servers = await Promise.all(surveyed.map((each) => withAdvice(each, session)));
+    const ok = servers.every(({ state }) => state !== "failed") && !problems.some(({ serious }) => serious);
+    if (options.json === true) await terminal.json({ ok, servers, problems });
+    else await terminal.print(report(servers, problems, session.cwd, terminal));
+    return ok ? 0 : 1;
+  });
+}
+
+async function withAdvice(surveyed: Surveyed, session: Session): Promise<Examined> {
+  const { error, transport, server, enabled } = surveyed;
+  const signIn =
+    enabled && error?.code !== "config_error" && transport !== "stdio" ? await signInOf(server, session) : undefined;
+  return {
+    ...surveyed,
+    ...(signIn === undefined ? {} : { signIn }),
+    ...(error === undefined ? {} : { advice: advice(error) ?? ADVICE[error.code] }),
+  };
+}
+
+/** Nothing where nobody ever signed in. */
+async function signInOf(server: string, session: Session): Promise<SignIn | undefined> {
+  const { configPath } = session;
+  const { storedSignIn } = await import("./account.ts");
+  try {
+    const { state, expiresAt } = await storedSignIn(server, { cwd: session.cwd, configPath });
+    return state === "signed_out" ? undefined : { state, ...(expiresAt === undefined ? {} : { expiresAt }) };
+  } catch {
+    return undefined; // A store or an entry that cannot be read is told by the failure of the server itself.
+  }
+}
+
+/** What to do about each kind of failure, where nothing more special is known. */
+const ADVICE: Readonly<Record<ErrorCode, string>> = {
+  invalid_params: "Correct the entry.",
+  config_error: "Correct the entry in its file.",
+  server_not_found: "rpi-mcp list shows the configured servers.",
+  server_disabled: 'Set "enabled": true in its entry.',
+  spawn_failed: 'Install the program, or correct "command" and "cwd" in its entry; an absolute path always works.',
+  connect_failed: "Check the address, or run the command by hand to see why it ends.",
+  auth_required: "Sign in with rpi-mcp login.",
+  unsupported_protocol: 'Update the server, or remove "protocol" from its entry.',
+  capability_missing: "It offers no tools; use rpi-mcp list SERVER --kind resources or prompts.",
+  tool_not_found: "rpi-mcp list SERVER shows its tools.",
+  tool_error: "Read what the tool says.",
+  rpc_error: "Update the server, or report this to its authors.",
+  protocol_error: "Check that the command starts an MCP server, or that the address is its MCP endpoint (often /mcp).",
+  http_error: "Check the address: it must be the MCP endpoint of the server (often /mcp).",
+  session_expired: "Try again.",
+  limit_exceeded: "Report this to the authors of the server.",
+  timeout: 'Give it longer with --timeout SECONDS, or with "timeout" in its entry.',
+  cancelled: "Try again.",
+  closed: "Run the command by hand to see why it ends.",
+  denied: "Approve it, or run with --trust if you trust this project.",
+  destroyed: "Try again.",
+  internal: "Please report it.",
+};
+
+function report(servers: readonly Examined[], problems: Survey["problems"], cwd: string, terminal: Terminal): string {
+  const lines = servers.flatMap((each) => about(each, cwd, terminal));
+  for (const { serious, error } of problems) {
+    lines.push(`${mark(serious ? "failed" : "warning", terminal)} ${oneLine(error.message, 1000)}`);
+  }
+  const count = (state: Surveyed["state"]): number => servers.filter((each) => each.state === state).length;
+  if (servers.length === 0) lines.push("No server is configured. rpi-mcp import finds those of other tools.");
+  else lines.push("", `${count("ok")} fine, ${count("failed")} failed, ${count("disabled")} disabled`);
+  return lines.join("\n");
+}
+
+function about(each: Examined, cwd: string, terminal: Terminal): string[] {
+  const { server, transport, configPath, state, serverInfo, protocolVersion, tools, milliseconds, error, signIn } =
+    each;
+  const { name = "", version = "" } = isObject(serverInfo) ? serverInfo : {};
+  const facts = [
+    transport,
+    sourceOf(configPath, cwd),
+    state === "disabled" ? "disabled" : undefined,
+    name === "" ? undefined : oneLine(`${String(name)} ${String(version)}`.trim(), NAME_CHARACTERS),
+    protocolVersion === undefined ? undefined : `protocol ${oneLine(protocolVersion, 40)}`,
+    state === "ok" ? (tools === undefined ? "no tools" : `${tools} tools`) : undefined,
+    milliseconds === undefined ? undefined : `${milliseconds} ms`,
+    signIn === undefined ? undefined : signIn.state.replace("_", " "),
+  ];
+  const lines = [`${mark(state, terminal)} ${terminal.style("bold", server)}  ${facts.filter(Boolean).join(", ")}`];
+  if (error !== undefined) lines.push(indented(`${error.code}: ${clean(error.message)}`));
+  if (each.advice !== undefined) lines.push(indented(`What to do: ${each.advice}`));
+  return lines;
+}
+
+function mark(state: Surveyed["state"] | "warning", terminal: Terminal): string {
+  if (state === "ok") return terminal.style("green", "ok  ");
+  if (state === "failed") return terminal.style("red", "FAIL");
+  return state === "warning" ? terminal.style("yellow", "warn") : terminal.style("dim", "off ");
+}
+
+function indented(text: string): string {
+  return text
+    .split("\n")
+    .map((line) => `       ${line}`)
+    .join("\n");
+}

@@ -1,0 +1,62 @@
+import type { ErrorCode } from "../contract.ts";
+import { type Failure, isAdapterError, toFailure } from "../errors.ts";
+import { LIMITS } from "../limits.ts";
+import { renderResult, textOf } from "../tools/render.ts";
+import { clean, type Terminal } from "./terminal.ts";
+
+/** What was thrown, as a failure with a code: our own errors and the steps' alike. */
+export function failureOf(error: unknown): Failure {
+  if (isAdapterError(error) || !(error instanceof Error)) return toFailure(error);
+  const { code, details } = error as Error & { code?: unknown; details?: unknown };
+  if (error.name !== "StepError" || typeof code !== "string") return toFailure(error);
+  return { code: code as ErrorCode, message: error.message, details: (details ?? {}) as Failure["details"] };
+}
+
+/** 2 for what could not be right from the start, 1 for what went wrong. */
+export function statusOf({ code }: Failure): number {
+  return code === "invalid_params" ? 2 : 1;
+}
+
+/** Tells a failure on stderr, with what to do next. */
+export function tell(failure: Failure, terminal: Terminal, json: boolean): void {
+  if (json) {
+    terminal.note(JSON.stringify({ error: failure }));
+    return;
+  }
+  const { code } = failure;
+  const hint = advice(failure);
+  const head = terminal.styleNote("red", code === "tool_error" ? "The tool failed:" : `Error (${code}):`);
+  terminal.note(`${head} ${clean(wholeMessage(failure))}`);
+  if (hint !== undefined) terminal.note(terminal.styleNote("dim", hint));
+}
+
+/** The text of a failed tool without the cut that is made for a model. */
+function wholeMessage({ code, message, details }: Failure): string {
+  if (code !== "tool_error" || details["mcpResult"] === undefined) return message;
+  return textOf(renderResult(details["mcpResult"], LIMITS)) || message;
+}
+
+/** What a person at a terminal can do about a failure, where the message alone does not say it. */
+export function advice({ code, details }: Pick<Failure, "code" | "details">): string | undefined {
+  const server =
+    typeof details["server"] === "string" && !details["server"].includes("/") ? details["server"] : undefined;
+  const target = server ?? "--url URL";
+  switch (code) {
+    case "denied":
+      return details["reason"] === "untrusted"
+        ? "If you trust this project, run it with --trust, or name the file with --config."
+        : undefined;
+    case "server_not_found":
+      return "rpi-mcp list shows the configured servers; rpi-mcp import finds those of other tools.";
+    case "tool_not_found":
+      return `rpi-mcp list ${target} shows its tools.`;
+    case "auth_required":
+      return `rpi-mcp login ${target} signs in; a token can also stand in the headers of its entry, or in --header.`;
+    case "timeout":
+      return 'Give it longer with --timeout SECONDS, or with "timeout" in its entry.';
+    case "invalid_params":
+      return details["tool"] === undefined ? "rpi-mcp --help, or rpi-mcp COMMAND --help, tells how." : undefined;
+    default:
+      return undefined;
+  }
+}

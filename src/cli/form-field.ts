@@ -1,0 +1,112 @@
+import { isObject } from "../protocol/jsonrpc.ts";
+import { checkAgainst } from "../validation/validator.ts";
+import type { Person } from "./person.ts";
+import { oneLine, type Terminal } from "./terminal.ts";
+
+export interface Field {
+  readonly name: string;
+  readonly property: Readonly<Record<string, unknown>>;
+  readonly required: boolean;
+  readonly signal: AbortSignal;
+}
+
+interface Choice {
+  readonly value: string;
+  readonly label: string;
+}
+
+const LABEL_CHARACTERS = 200;
+
+/** Asks for one field of a form until the answer fits its schema. */
+export async function askField(
+  field: Field,
+  person: Person,
+  terminal: Terminal,
+): Promise<{ value: unknown } | "nothing" | "cancelled"> {
+  const { name, property, required, signal } = field;
+  const fallback = property["default"];
+  const choices = choicesOf(property);
+  const text = introduction(field, choices);
+  const brackets =
+    fallback === undefined ? (required ? "" : " []") : ` [${oneLine(asText(fallback), LABEL_CHARACTERS)}]`;
+  terminal.note(text);
+  for (;;) {
+    const line = await person.ask({ prompt: `  ${oneLine(name, LABEL_CHARACTERS)}${brackets}: `, signal });
+    if (line === undefined) return "cancelled";
+    if (line.trim() === "" && fallback !== undefined) return { value: fallback };
+    if (line.trim() === "" && !required) return "nothing";
+    const value = read(line, property, choices);
+    const check = value === undefined ? undefined : await checkAgainst(property, value);
+    if (check !== undefined && check.kind !== "mismatch") return { value };
+    terminal.note(
+      `  ${terminal.styleNote("yellow", check?.kind === "mismatch" ? `It ${check.reason}.` : expected(property, choices))}`,
+    );
+  }
+}
+
+function introduction({ name, property, required }: Field, choices: readonly Choice[]): string {
+  const { title, description } = property;
+  const parts = [title, description].filter((part): part is string => typeof part === "string" && part !== "");
+  const label = `${parts.length === 0 ? name : parts.join(": ")}${required ? "" : " (optional)"}`;
+  const lines = choices.map(({ label: choice }, index) => `    ${index + 1}  ${oneLine(choice, LABEL_CHARACTERS)}`);
+  return [oneLine(label, LABEL_CHARACTERS), ...lines].join("\n");
+}
+
+/** Single and multiple choice, with and without titles (Elicitation, enum schemas). */
+function choicesOf(property: Readonly<Record<string, unknown>>): readonly Choice[] {
+  const source = property["type"] === "array" && isObject(property["items"]) ? property["items"] : property;
+  const titled = Array.isArray(source["oneOf"]) ? source["oneOf"] : source["anyOf"];
+  if (Array.isArray(titled)) {
+    return titled
+      .filter(isObject)
+      .map(({ const: value, title }) => ({ value: String(value), label: String(title ?? value) }));
+  }
+  if (!Array.isArray(source["enum"])) return [];
+  const names: readonly unknown[] = Array.isArray(source["enumNames"]) ? source["enumNames"] : [];
+  return source["enum"].map((value, index) => ({ value: String(value), label: String(names[index] ?? value) }));
+}
+
+/** The typed line as a value of the field's type; nothing where it is none. */
+function read(line: string, property: Readonly<Record<string, unknown>>, choices: readonly Choice[]): unknown {
+  const typed = line.trim();
+  switch (property["type"]) {
+    case "boolean":
+      return /^(y|yes|true)$/i.test(typed) ? true : /^(n|no|false)$/i.test(typed) ? false : undefined;
+    case "number":
+    case "integer":
+      return typed !== "" && Number.isFinite(Number(typed)) ? Number(typed) : undefined;
+    case "array": {
+      const values = typed.split(",").map((part) => chosen(part.trim(), choices));
+      return values.includes(undefined) ? undefined : values;
+    }
+    default:
+      return choices.length === 0 ? line : chosen(typed, choices);
+  }
+}
+
+/** By value, by title, or by the number before it. */
+function chosen(typed: string, choices: readonly Choice[]): string | undefined {
+  const exact = choices.find(({ value, label }) => value === typed || label === typed);
+  return exact?.value ?? (/^\d+$/.test(typed) ? choices[Number(typed) - 1]?.value : undefined);
+}
+
+function expected(property: Readonly<Record<string, unknown>>, choices: readonly Choice[]): string {
+  if (choices.length > 0)
+    return property["type"] === "array" ? "Name some of these, with commas between." : "Name one of these.";
+  if (property["type"] === "boolean") return "Answer y or n.";
+  return property["type"] === "string" || property["type"] === undefined
+    ? "An answer is needed."
+    : "A number is needed.";
+}
+
+function asText(value: unknown): string {
+  return typeof value === "string"
+    ? value
+    : typeof value === "boolean"
+      ? value
+        ? "y"
+        : "n"
+      : Array.isArray(value)
+        ? value.join(", ")
+        : String(value);
+}

@@ -1,0 +1,140 @@
+import { chmod, mkdir, realpath, rename, stat, unlink, writeFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import type { FoundImport, FoundServer } from "../config/imports/find.ts";
+import { AdapterError, reasonOf } from "../errors.ts";
+import { isObject } from "../protocol/jsonrpc.ts";
+import { masked, type Plan, planImport } from "./import-plan.ts";
+import { type CommandContext, workingFolder } from "./session.ts";
+import { sourceOf } from "./source.ts";
+import { clean, oneLine, type Terminal } from "./terminal.ts";
+import { unifiedDiff } from "./unified-diff.ts";
+import { usage } from "./usage.ts";
+
+const LINE_CHARACTERS = 160;
+
+/** `rpi-mcp import [DIALECT...]` */
+export async function importServers(words: readonly string[], { options, terminal }: CommandContext): Promise<number> {
+  const { DIALECTS } = await import("../config/imports/read.ts");
+  const unknown = words.find((word) => !DIALECTS.includes(word));
+  if (unknown !== undefined)
+    throw usage(`There is no dialect ${JSON.stringify(unknown)}`, `Known: ${DIALECTS.join(", ")}.`);
+  if (options.overwrite === true && options.write !== true) throw usage("--overwrite needs --write");
+  const cwd = workingFolder(options);
+  const { findImports } = await import("../config/imports/find.ts");
+  const all = await findImports({ cwd, env: process.env, platform: process.platform });
+  const found = all.filter(({ dialect }) => words.length === 0 || words.includes(dialect));
+  const plans = await plan(found, cwd, options);
+  const broken = found.some(({ problems }) => problems.length > 0);
+  if (options.write === true) for (const each of plans) await write(each);
+  if (options.json === true)
+    await terminal.json({
+      found: found.map(withoutErrors),
+      files: plans.map((each) => summary(each, options.write === true)),
+    });
+  else await report(found, plans, cwd, options.write === true, terminal);
+  return broken ? 1 : 0;
+}
+
+/** A project's servers stay the project's: in the user's own file they would be trusted everywhere. */
+async function plan(
+  found: readonly FoundImport[],
+  cwd: string,
+  { config, overwrite = false }: CommandContext["options"],
+): Promise<Plan[]> {
+  if (config !== undefined) return [await planImport(resolve(config), found, overwrite)];
+  const { placeOf } = await import("../config/place.ts");
+  const { home } = placeOf({ cwd, env: process.env, platform: process.platform });
+  const plans: Plan[] = [];
+  for (const [level, folder] of [
+    ["user", home],
+    ["project", cwd],
+  ] as const) {
+    const files = found.filter((file) => file.level === level);
+    if (files.length > 0) plans.push(await planImport(join(folder, ".rpi", "mcp.json"), files, overwrite));
+  }
+  return plans;
+}
+
+/** Beside and then into place, so that nobody meets half a file; private, since entries may hold secrets. */
+async function write({ path, before, after }: Plan): Promise<void> {
+  if (after === before) return;
+  const draft = `${path}.${process.pid}.tmp`;
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    // Through a link: the file of somebody's dotfiles is changed, not the link to it.
+    const target = before === "" ? path : await realpath(path);
+    const mode = before === "" ? 0o600 : (await stat(target)).mode & 0o777;
+    await writeFile(draft, after, { mode: 0o600, flag: "wx" });
+    await chmod(draft, mode);
+    await rename(draft, target);
+  } catch (error) {
+    await unlink(draft).catch(() => undefined); // It may not exist.
+    throw new AdapterError("cli.file", { path, reason: reasonOf(error) }, { cause: error });
+  }
+}
+
+async function report(
+  found: readonly FoundImport[],
+  plans: readonly Plan[],
+  cwd: string,
+  written: boolean,
+  terminal: Terminal,
+): Promise<void> {
+  if (found.length === 0) return terminal.print("No other tool has configured servers here.");
+  const lines = found.flatMap((file) => about(file, cwd, terminal));
+  let changes = 0;
+  for (const { path, kept, added, replaced, shown } of plans) {
+    changes += added.length + replaced.length;
+    if (kept.length > 0) lines.push("", `Already in ${sourceOf(path, cwd)}, and left alone: ${kept.join(", ")}`);
+    const diff = unifiedDiff(sourceOf(path, cwd), shown.before, shown.after);
+    if (diff.length > 0) lines.push("", ...diff.map((line) => coloured(clean(line), terminal)));
+  }
+  await terminal.print(lines.join("\n"));
+  if (changes === 0) terminal.note("There is nothing to add.");
+  else if (!written) terminal.note("Nothing was written. Add --write to do it.");
+  else for (const { path, before, after } of plans) if (after !== before) terminal.note(`Written: ${path}`);
+}
+
+function about({ dialect, path, servers, problems }: FoundImport, cwd: string, terminal: Terminal): string[] {
+  const lines = [`${terminal.style("bold", dialect)}  ${sourceOf(path, cwd)}`];
+  for (const { error } of problems)
+    lines.push(terminal.style("yellow", `  cannot be read: ${oneLine(error.message, 500)}`));
+  for (const server of servers)
+    lines.push(`  ${oneLine(server.name, LINE_CHARACTERS)}  ${oneLine(runs(server), LINE_CHARACTERS)}`);
+  if (servers.length === 0 && problems.length === 0) lines.push("  no servers");
+  return lines;
+}
+
+function runs({ raw, refused }: FoundServer): string {
+  if (refused !== undefined) return `not imported: ${refused.message}`;
+  const entry = masked(raw);
+  if (!isObject(entry)) return "";
+  const { url, command, args } = entry;
+  return String(url ?? [command, ...(Array.isArray(args) ? args : [])].join(" "));
+}
+
+function coloured(line: string, terminal: Terminal): string {
+  if (line.startsWith("+++") || line.startsWith("---")) return terminal.style("bold", line);
+  return line.startsWith("+")
+    ? terminal.style("green", line)
+    : line.startsWith("-")
+      ? terminal.style("red", line)
+      : line;
+}
+
+function withoutErrors({ dialect, path, level, servers, problems }: FoundImport): object {
+  return {
+    dialect,
+    path,
+    level,
+    servers: servers.map(({ name, refused }) => ({
+      name,
+      ...(refused === undefined ? {} : { refused: refused.message }),
+    })),
+    problems: problems.map(({ error }) => error.message),
+  };
+}
+
+function summary({ path, added, replaced, kept, before, after }: Plan, write: boolean): object {
+  return { path, added, replaced, kept, written: write && after !== before };
+}

@@ -1,0 +1,104 @@
+import { createInterface } from "node:readline";
+import type { SignInAuthorizer } from "../auth/authorizer-factory.ts";
+import { reasonOf } from "../errors.ts";
+import type { ServerSpec } from "../server-spec.ts";
+import { accountOf } from "./account.ts";
+import type { Options } from "./options.ts";
+import { specOf } from "./servers.ts";
+import { type CommandContext, workingFolder } from "./session.ts";
+import { clean, type Terminal } from "./terminal.ts";
+import { usage } from "./usage.ts";
+import { oneServer } from "./words.ts";
+
+/** `rpi-mcp login SERVER` */
+export async function login(words: readonly string[], { options, terminal, signal }: CommandContext): Promise<number> {
+  const account = await accountOf(await targetOf("login", words, options));
+  const { createAuthorizer } = await import("../auth/authorizer-factory.ts");
+  const { signInState } = await import("../auth/account.ts");
+  const withdrawn = new AbortController();
+  const authorizer = createAuthorizer({
+    ...account,
+    openUrl: async (url) => {
+      await show(url, options, terminal);
+      takePasted(authorizer, terminal, withdrawn.signal, options);
+    },
+    onWaiting: (host) => terminal.note(`Waiting for the sign-in at ${host} ... (Ctrl-C gives up)`),
+  });
+  try {
+    await authorizer.signIn(signal);
+  } finally {
+    withdrawn.abort();
+  }
+  const state = await signInState(account);
+  if (options.json === true) await terminal.json(state);
+  else
+    await terminal.print(`Signed in to ${account.server}${state.issuer === undefined ? "" : ` at ${state.issuer}`}.`);
+  const { problem } = state.store;
+  if (problem === undefined) return 0;
+  terminal.note(`The sign-in lasts only as long as this command: ${problem}.`);
+  return 1;
+}
+
+/** `rpi-mcp logout SERVER` */
+export async function logout(words: readonly string[], { options, terminal, signal }: CommandContext): Promise<number> {
+  const account = await accountOf(await targetOf("logout", words, options));
+  const { logout: forget } = await import("../auth/account.ts");
+  const { ended, revoked } = await terminal.busy("Signing out", () => forget(account, signal));
+  if (options.json === true) await terminal.json({ server: account.server, ended, revoked });
+  else if (ended === 0) await terminal.print(`There was no sign-in to ${account.server}.`);
+  else
+    await terminal.print(
+      `Signed out of ${account.server}.${revoked < ended ? " Its server was not told, or takes no such word." : ""}`,
+    );
+  return 0;
+}
+
+async function targetOf(command: string, words: readonly string[], options: Options): Promise<ServerSpec> {
+  if (options.header !== undefined) throw usage(`${command} takes no --header`);
+  const server = oneServer(command, words, options);
+  if (options.url !== undefined) {
+    const { specForUrl } = await import("../config/url-target.ts");
+    return specForUrl(options.url);
+  }
+  const { config } = options;
+  const { resolve } = await import("node:path");
+  return specOf(server ?? "", {
+    cwd: workingFolder(options),
+    configPath: config === undefined ? undefined : resolve(config),
+  });
+}
+
+async function show(url: string, { browser }: Options, terminal: Terminal): Promise<void> {
+  if (browser === false) {
+    terminal.note(
+      `Open this address, and sign in:\n\n  ${url}\n\nOn another machine, paste the address it ends at (it begins with http://127.0.0.1) here:`,
+    );
+    return;
+  }
+  terminal.note(`The browser opens. If it does not, open this address yourself:\n\n  ${url}\n`);
+  const { openInBrowser } = await import("./browser.ts");
+  await openInBrowser(url).catch(() =>
+    terminal.note("No browser could be started. Paste the address it ends at here:"),
+  );
+}
+
+/** Takes the address from a person whose browser runs elsewhere; the callback itself may still come first. */
+function takePasted(
+  authorizer: SignInAuthorizer,
+  terminal: Terminal,
+  withdrawn: AbortSignal,
+  { browser }: Options,
+): void {
+  if (browser !== false && !terminal.interactive) return;
+  const reader = createInterface({ input: process.stdin });
+  withdrawn.addEventListener("abort", () => reader.close(), { once: true });
+  if (withdrawn.aborted) reader.close();
+  reader.on("line", (line) => {
+    if (line.trim() === "") return;
+    try {
+      authorizer.completeFromPastedUrl(line);
+    } catch (error) {
+      terminal.note(clean(reasonOf(error)));
+    }
+  });
+}

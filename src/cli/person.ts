@@ -1,0 +1,68 @@
+import type { Terminal } from "./terminal.ts";
+
+export interface Question {
+  /** Stands before the cursor. */
+  readonly prompt: string;
+  /** Printed before the prompt. */
+  readonly text?: string;
+  readonly signal: AbortSignal;
+}
+
+/** Asks the person at the terminal, one question at a time. */
+export class Person {
+  readonly #terminal: Terminal;
+  readonly #input: NodeJS.ReadableStream;
+  readonly #output: NodeJS.WritableStream;
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    terminal: Terminal,
+    input: NodeJS.ReadableStream = process.stdin,
+    output: NodeJS.WritableStream = process.stderr,
+  ) {
+    this.#terminal = terminal;
+    this.#input = input;
+    this.#output = output;
+  }
+
+  /** Has the person to itself while it runs: others who want to ask wait. */
+  async alone<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#turn.then(() => this.#terminal.withoutSpinner(work));
+    this.#turn = turn.catch(() => undefined); // Its own caller sees the failure.
+    return turn;
+  }
+
+  /** The line typed; nothing after Ctrl-D or when the question is withdrawn. To be asked within `alone`. */
+  async ask({ prompt, text, signal }: Question): Promise<string | undefined> {
+    if (signal.aborted) return undefined;
+    if (text !== undefined) this.#output.write(`${text}\n`);
+    const { createInterface } = await import("node:readline");
+    const reader = createInterface({ input: this.#input, output: this.#output });
+    // A terminal gives Ctrl-C to the reader, and the program's own handler would not hear of it.
+    reader.on("SIGINT", () => process.emit("SIGINT", "SIGINT"));
+    try {
+      return await new Promise<string | undefined>((resolve) => {
+        const withdraw = (): void => resolve(undefined);
+        signal.addEventListener("abort", withdraw, { once: true });
+        reader.once("close", withdraw);
+        reader.question(prompt, (line) => {
+          signal.removeEventListener("abort", withdraw);
+          resolve(line);
+        });
+      });
+    } finally {
+      reader.close();
+    }
+  }
+
+  /** A yes or no; no after Ctrl-D. */
+  async agrees(question: Question): Promise<boolean> {
+    for (;;) {
+      const line = await this.ask(question);
+      if (line === undefined) return false;
+      const word = line.trim().toLowerCase();
+      if (word === "y" || word === "yes") return true;
+      if (word === "" || word === "n" || word === "no") return false;
+    }
+  }
+}

@@ -1,0 +1,184 @@
+import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { LIMITS } from "../limits.ts";
+import { VERSION } from "../version.ts";
+import type { CommandName, Invocation, Options } from "./options.ts";
+
+/** Text for stdout and stderr where the command line asks for help or cannot be understood. */
+export interface Told {
+  readonly out: string;
+  readonly err: string;
+  readonly status: number;
+}
+
+const USAGE_ERROR = 2;
+
+/** Reads a command line. Prints nothing and ends nothing by itself. */
+export function parseCommandLine(argv: readonly string[]): Invocation | Told {
+  let out = "";
+  let err = "";
+  let invocation: Invocation | undefined;
+  const program = new Command("rpi-mcp")
+    .description("Use MCP servers from a shell: list what they offer, call their tools, check that they work.")
+    .usage("COMMAND [OPTIONS]")
+    .version(VERSION, "-V, --version", "print the version")
+    .helpOption("-h, --help", "print this help, or that of a command")
+    .helpCommand("help [COMMAND]", "print the help of a command")
+    .exitOverride()
+    .configureHelp({ subcommandTerm: (command) => `${command.name()} ${command.usage()}`.trimEnd() })
+    .configureOutput({
+      writeOut: (text) => {
+        out += text;
+      },
+      writeErr: (text) => {
+        err += text;
+      },
+    })
+    .showHelpAfterError("Try: rpi-mcp --help")
+    .addHelpText("after", EXAMPLES);
+  for (const option of sharedOptions()) program.addOption(option);
+  for (const each of COMMANDS) {
+    const command = program
+      .command(each.name)
+      .usage(each.usage || " ") // An empty one would be replaced by the parser's own.
+      .summary(each.summary)
+      .description(each.description ?? each.summary)
+      .helpOption("-h, --help", "print this help");
+    if (each.usage !== "") command.argument("[words...]");
+    for (const option of each.options?.() ?? []) command.addOption(option);
+    command.action(() => {
+      invocation = { command: each.name, words: command.args, options: command.optsWithGlobals<Options>() };
+    });
+    // "words" is how the parser calls them; the usage line has their names.
+    command.configureHelp({ visibleArguments: () => [], showGlobalOptions: true });
+  }
+  try {
+    program.parse(argv, { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return { out, err, status: error.exitCode === 0 ? 0 : USAGE_ERROR };
+  }
+  return invocation ?? { out, err, status: USAGE_ERROR };
+}
+
+const EXAMPLES = `
+Examples:
+  rpi-mcp list --all                            every configured server, and whether it starts
+  rpi-mcp list github --query "open issues"     the tools that fit these words
+  rpi-mcp call github search query=bug limit=5  one tool, with its arguments
+  rpi-mcp call --url http://localhost:8931/mcp browser_navigate url=https://example.com
+  echo '{"tool":"mcp_list","params":{}}' | rpi-mcp run -
+`;
+
+interface CommandText {
+  readonly name: CommandName;
+  readonly usage: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly options?: () => readonly Option[];
+}
+
+const COMMANDS: readonly CommandText[] = [
+  {
+    name: "list",
+    usage: "[SERVER]",
+    summary: "list the configured servers, or what one server offers",
+    description: "List the configured servers, starting none; or, with SERVER or --url, what that server offers.",
+    options: () => [
+      new Option("--query <words>", "only what fits these words best; without SERVER, on all servers"),
+      new Option("--tool <name>", "one tool in full, with its parameters"),
+      new Option("--kind <kind>", "what to list").choices(["tools", "resources", "resource_templates", "prompts"]),
+      new Option("--all", "start every enabled server, and count its tools"),
+    ],
+  },
+  {
+    name: "call",
+    usage: "SERVER TOOL [ARGUMENTS...]",
+    summary: "call one tool",
+    description:
+      "Call one tool. ARGUMENTS are one JSON object; or key=value pairs; or - for JSON from stdin; or @FILE for JSON " +
+      "from a file. In key=value, what reads as JSON is JSON, unless the tool wants a text there; key:=value must be " +
+      "JSON. With --url there is no SERVER.",
+    options: () => [new Option("--output <file>", "save the image, audio or file in the result")],
+  },
+  {
+    name: "request",
+    usage: "SERVER METHOD [PARAMS...]",
+    summary: "send another MCP method, such as resources/read",
+    description:
+      "Send a request of any method. PARAMS are written as the arguments of call. With --url there is no SERVER: " +
+      "one raw HTTP exchange without a handshake, answered with the whole JSON-RPC response.",
+    options: () => [
+      new Option("--id <id>", "the id of a raw request").argParser(requestId),
+      new Option("--output <file>", "save the image, audio or file in the result"),
+    ],
+  },
+  {
+    name: "run",
+    usage: "FILE",
+    summary: 'run the lines {"tool", "params"} of a file, or of stdin with -, in one session',
+    description:
+      'Run JSON lines {"tool": "mcp_list" | "mcp_call" | "mcp_request", "params": {...}} in one session, in order, ' +
+      "and answer each with one line of JSON. FILE is - for stdin.",
+  },
+  {
+    name: "doctor",
+    usage: "",
+    summary: "check every configured server, and say what to do about those that fail",
+  },
+  {
+    name: "import",
+    usage: "[DIALECT...]",
+    summary: "find the servers that other tools have configured",
+    description:
+      "Find the servers that other tools have configured, and show what would be added to our own files. " +
+      "DIALECT: claude-code, claude-desktop, cursor, vscode, codex, opencode, windsurf, zed, gemini. Default: all.",
+    options: () => [
+      new Option("--write", "add them to ~/.rpi/mcp.json and the project's .rpi/mcp.json, or to --config FILE"),
+      new Option("--overwrite", "with --write: replace servers of the same name"),
+    ],
+  },
+  {
+    name: "login",
+    usage: "SERVER",
+    summary: "sign in to a remote server",
+    options: () => [new Option("--no-browser", "print the address to open, and take the one it ends at from stdin")],
+  },
+  { name: "logout", usage: "SERVER", summary: "forget the sign-in to a remote server" },
+];
+
+function sharedOptions(): readonly Option[] {
+  return [
+    new Option("--config <file>", "use the servers of this file alone"),
+    new Option("--url <url>", "use the remote server at this address, instead of SERVER").conflicts("config"),
+    new Option("--header <line>", `with --url: send this header, "Name: value"; \${VAR} expands; repeatable`).argParser(
+      header,
+    ),
+    new Option("--json", "print the raw result as JSON"),
+    new Option("--timeout <seconds>", "wait so long for each step, 1 to 300").argParser(seconds),
+    new Option("--root <dir>", "tell servers that this folder is theirs to work in; repeatable").argParser(collect),
+    new Option("--trust", "start servers of the project's own files without asking"),
+    new Option("--cwd <dir>", "work in this folder: where project files are looked for and servers start"),
+  ];
+}
+
+function collect(value: string, before: readonly string[] | undefined): readonly string[] {
+  return [...(before ?? []), value];
+}
+
+function header(value: string, before: readonly string[] | undefined): readonly string[] {
+  const name = (line: string): string => line.slice(0, line.indexOf(":")).trim().toLowerCase();
+  if (name(value) === "") throw new InvalidArgumentError('It must be "Name: value".');
+  if (before?.some((line) => name(line) === name(value))) throw new InvalidArgumentError("This header is given twice.");
+  return collect(value, before);
+}
+
+function seconds(value: string): number {
+  const { minTimeoutSeconds: least, maxTimeoutSeconds: most } = LIMITS;
+  const number = Number(value);
+  if (/^\d+$/.test(value) && number >= least && number <= most) return number;
+  throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
+}
+
+function requestId(value: string): string | number {
+  return /^-?\d+$/.test(value) && Number.isSafeInteger(Number(value)) ? Number(value) : value;
+}

@@ -1,0 +1,80 @@
+import { createReadStream } from "node:fs";
+import { createInterface } from "node:readline";
+import { addAbortSignal, type Readable } from "node:stream";
+import { reasonOf } from "../errors.ts";
+import { isObject } from "../protocol/jsonrpc.ts";
+import { failureOf } from "./failure.ts";
+import { type CommandContext, type Session, withSession } from "./session.ts";
+import { wholeBlocks } from "./text-result.ts";
+import { usage } from "./usage.ts";
+
+interface Line {
+  readonly tool: string;
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+/** `rpi-mcp run FILE|-`: each line is answered by one line, in order; a line that fails does not end the run. */
+export async function run(words: readonly string[], context: CommandContext): Promise<number> {
+  const [file, ...others] = words;
+  if (file === undefined || others.length > 0) throw usage("run needs one FILE, or - for stdin");
+  const { terminal, signal } = context;
+  return withSession(context, async (session) => {
+    let failed = false;
+    let number = 0;
+    for await (const text of lines(file, signal)) {
+      number++;
+      if (signal.aborted) break;
+      if (text.trim() === "") continue;
+      try {
+        const { tool, params } = read(text, number);
+        const result = await terminal.busy(`Line ${number}: ${tool}`, (update) =>
+          session.call({ tool, params: withTarget(params, session), onPartial: update }),
+        );
+        await terminal.json({ ...result, content: wholeBlocks(result) });
+      } catch (error) {
+        if (signal.aborted) break;
+        failed = true;
+        await terminal.json({ error: failureOf(error) });
+      }
+    }
+    return failed ? 1 : 0;
+  });
+}
+
+/** @throws AdapterError `cli.usage` where the file cannot be read. */
+async function* lines(file: string, signal: AbortSignal): AsyncGenerator<string> {
+  const input: Readable = file === "-" ? process.stdin : createReadStream(file);
+  let problem: unknown;
+  const reader = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
+  input.once("error", (error) => {
+    problem = error;
+    reader.close();
+  });
+  addAbortSignal(signal, input);
+  for await (const line of reader) yield line;
+  if (problem !== undefined && !signal.aborted) throw usage(`Cannot read ${file}: ${reasonOf(problem)}`);
+}
+
+/** @throws AdapterError `cli.usage` */
+function read(text: string, number: number): Line {
+  let value: unknown;
+  try {
+    value = JSON.parse(text.replace(/^\uFEFF/, ""));
+  } catch (error) {
+    throw usage(`Line ${number} is not valid JSON: ${reasonOf(error)}`);
+  }
+  if (!isObject(value)) throw usage(`Line ${number} must be an object {"tool", "params"}`);
+  const { tool, params = {} } = value;
+  if (typeof tool !== "string")
+    throw usage(`Line ${number} names no tool: "tool" must be mcp_list, mcp_call or mcp_request`);
+  if (!isObject(params)) throw usage(`Line ${number}: "params" must be an object`);
+  return { tool, params };
+}
+
+/** `--config`, or `--url`, count for lines that name no file and no address themselves. */
+function withTarget(params: Line["params"], session: Session): Record<string, unknown> {
+  if (params["url"] !== undefined || params["configPath"] !== undefined) return params;
+  if (params["server"] === undefined) return { ...session.target(), ...params };
+  const { configPath } = session.target("");
+  return { ...(configPath === undefined ? {} : { configPath }), ...params };
+}

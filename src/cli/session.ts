@@ -1,0 +1,154 @@
+import { statSync } from "node:fs";
+import { basename, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import type { AgentToolResult, HostServices } from "../contract.ts";
+import type { Host } from "../host/host.ts";
+import { quote } from "../messages.ts";
+import { isObject } from "../protocol/jsonrpc.ts";
+import type { Options } from "./options.ts";
+import { type PrivateConfig, writePrivateConfig } from "./private-config.ts";
+import { clean, oneLine, type Terminal } from "./terminal.ts";
+import { usage } from "./usage.ts";
+
+/** What every command works with. */
+export interface CommandContext {
+  readonly options: Options;
+  readonly terminal: Terminal;
+  /** Aborted by Ctrl-C and the like. */
+  readonly signal: AbortSignal;
+}
+
+/** A target as the tools take it. */
+export type Target = {
+  readonly server?: string;
+  readonly configPath?: string;
+  readonly url?: string;
+};
+
+export interface CallTool {
+  readonly tool: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly onPartial?: (text: string) => void;
+}
+
+/** The plugin's own folder, from src/cli as from a chunk in dist. */
+const PACKAGE = fileURLToPath(new URL("../../", import.meta.url));
+const LOGGED = new Set(["warning", "error", "critical", "alert", "emergency"]);
+const LOG_CHARACTERS = 2000;
+
+/** A host with the plugin loaded, for one command. */
+export class Session {
+  readonly cwd: string;
+  readonly #context: CommandContext;
+  readonly #host: Host;
+  readonly #private: PrivateConfig | undefined;
+
+  constructor(context: CommandContext, host: Host, cwd: string, own: PrivateConfig | undefined) {
+    this.cwd = cwd;
+    this.#context = context;
+    this.#host = host;
+    this.#private = own;
+  }
+
+  /** Whether the program was told to end: failures are then no news. */
+  get isEnding(): boolean {
+    return this.#context.signal.aborted;
+  }
+
+  /** The file that counts alone, if one was named. */
+  get configPath(): string | undefined {
+    const { config } = this.#context.options;
+    return this.#private?.configPath ?? (config === undefined ? undefined : resolve(config));
+  }
+
+  /** The server that was named, or the one behind `--url`. */
+  target(server?: string): Target {
+    const { url } = this.#context.options;
+    const { configPath } = this;
+    if (this.#private !== undefined) return { server: this.#private.server, configPath: this.#private.configPath };
+    if (url !== undefined) return { url };
+    return { ...(server === undefined ? {} : { server }), ...(configPath === undefined ? {} : { configPath }) };
+  }
+
+  /** Calls one of the three tools, with `--timeout` unless the parameters say otherwise. @throws StepError */
+  call({ tool, params, onPartial }: CallTool): Promise<AgentToolResult> {
+    const { timeout } = this.#context.options;
+    return this.#host.call(
+      tool,
+      { ...(timeout === undefined ? {} : { timeoutSeconds: timeout }), ...params },
+      {
+        signal: this.#context.signal,
+        ...(onPartial === undefined ? {} : { onPartial: (partial) => onPartial(progressText(partial)) }),
+      },
+    );
+  }
+}
+
+/** Runs work with a session, and tears everything down after it, whatever happens. */
+export async function withSession<T>(context: CommandContext, work: (session: Session) => Promise<T>): Promise<T> {
+  const { options } = context;
+  const cwd = workingFolder(options);
+  if (options.header !== undefined && options.url === undefined) {
+    throw usage("--header needs --url", "Headers of a configured server stand in its entry.");
+  }
+  const roots = (options.root ?? []).map(folder);
+  const { createHost } = await import("../host/host.ts");
+  const services = await servicesFor(context, roots);
+  const host = createHost({ cwd, services, ...(options.trust === true ? { trust: "always" } : {}) });
+  const own =
+    options.url === undefined || options.header === undefined
+      ? undefined
+      : await writePrivateConfig(options.url, options.header);
+  try {
+    await host.load(PACKAGE);
+    return await work(new Session(context, host, cwd, own));
+  } finally {
+    await host.shutdown();
+    await own?.remove();
+  }
+}
+
+/** `--cwd`, else the process's own. @throws AdapterError `cli.usage` */
+export function workingFolder({ cwd }: Options): string {
+  return cwd === undefined ? process.cwd() : folder(cwd);
+}
+
+function folder(path: string): string {
+  const absolute = resolve(path);
+  if (statSync(absolute, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw usage(`There is no folder ${quote(path)}`);
+  return absolute;
+}
+
+async function servicesFor({ options, terminal }: CommandContext, roots: readonly string[]): Promise<HostServices> {
+  const { Person } = await import("./person.ts");
+  const { elicitor } = await import("./elicit.ts");
+  const person = new Person(terminal);
+  const log: HostServices["log"] = ({ level, server, message }) => {
+    if (!terminal.interactive || !LOGGED.has(level)) return;
+    terminal.note(
+      terminal.styleNote("dim", `[${oneLine(server, 80)}: ${level}] ${clean(message).slice(0, LOG_CHARACTERS)}`),
+    );
+  };
+  const services: HostServices = { elicit: elicitor(person, terminal), log };
+  if (roots.length > 0) {
+    services.listRoots = async () =>
+      roots.map((path) => ({ uri: pathToFileURL(path).href, name: basename(path) || path }));
+  }
+  if (terminal.interactive && options.trust !== true) {
+    const { approver } = await import("./approve.ts");
+    services.approve = approver(options, person);
+  }
+  return services;
+}
+
+function progressText({ content, details }: AgentToolResult): string {
+  const progress = details?.["progress"];
+  const [first] = content;
+  const text = first?.type === "text" ? first.text : "";
+  if (!isObject(progress)) return text;
+  const { progress: done, total, message } = progress;
+  if (typeof done !== "number" || typeof total !== "number" || total <= 0) return text;
+  const share = `${Math.min(100, Math.max(0, Math.round((100 * done) / total)))}%`;
+  return typeof message === "string" ? `${share} ${message}` : share;
+}

@@ -1,0 +1,14 @@
+import { homedir } from "node:os";
+import { relative, sep } from "node:path";
+import { oneLine } from "./terminal.ts";
+
+const CELL_CHARACTERS = 120;
+
+/** The config file as a person would name it. */
+export function sourceOf(configPath: unknown, cwd: string): string {
+  if (typeof configPath !== "string") return "";
+  const inside = relative(cwd, configPath);
+  if (!inside.startsWith("..") && inside !== configPath) return oneLine(inside, CELL_CHARACTERS);
+  const home = homedir();
+  return oneLine(configPath.startsWith(home + sep) ? `~${configPath.slice(home.length)}` : configPath, CELL_CHARACTERS);
+}

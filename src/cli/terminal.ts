@@ -1,0 +1,117 @@
+import { styleText } from "node:util";
+import { quoteText } from "../transport/quoting.ts";
+import { readable } from "../transport/stderr-tail.ts";
+import type { Spinner } from "./spinner.ts";
+
+type Style = "bold" | "dim" | "red" | "green" | "yellow";
+
+const NOTICE_CHARACTERS = 200;
+
+/** What the command line prints: results on stdout, everything else on stderr. */
+export class Terminal {
+  readonly #out: NodeJS.WriteStream;
+  readonly #err: NodeJS.WriteStream;
+  #spinner: Spinner | undefined;
+  #broken = false;
+
+  /** `onBroken` is told once when nobody reads stdout any more, or with the error when it cannot be written. */
+  constructor(
+    onBroken: (error?: Error) => void,
+    out: NodeJS.WriteStream = process.stdout,
+    err: NodeJS.WriteStream = process.stderr,
+  ) {
+    this.#out = out;
+    this.#err = err;
+    out.on("error", (error: NodeJS.ErrnoException) => {
+      if (this.#broken) return;
+      this.#broken = true;
+      onBroken(error.code === "EPIPE" ? undefined : error);
+    });
+    err.on("error", () => undefined); // Nobody is left to be told.
+  }
+
+  /** Whether a person can be asked. */
+  get interactive(): boolean {
+    return process.stdin.isTTY === true && this.#err.isTTY === true;
+  }
+
+  /** Characters of a line of results; nothing where they go to a file or a pipe. */
+  get columns(): number | undefined {
+    return this.#out.isTTY ? this.#out.columns : undefined;
+  }
+
+  /** Writes to stdout, and resolves when it is written or nobody reads it. */
+  async write(text: string): Promise<void> {
+    if (this.#broken || text === "") return;
+    await new Promise<void>((resolve) => {
+      this.#out.write(text, () => resolve());
+    });
+  }
+
+  /** Text for a person, without what a terminal would interpret. */
+  async print(text: string): Promise<void> {
+    await this.write(text.endsWith("\n") ? text : `${text}\n`);
+  }
+
+  async json(value: unknown, indent?: number): Promise<void> {
+    await this.write(`${JSON.stringify(value, null, indent)}\n`);
+  }
+
+  /** One diagnostic on stderr; control characters of remote texts in it are removed. */
+  note(text: string): void {
+    this.#err.write(`${text}\n`);
+  }
+
+  style(style: Style, text: string): string {
+    return styled(this.#out, style, text);
+  }
+
+  styleNote(style: Style, text: string): string {
+    return styled(this.#err, style, text);
+  }
+
+  /** Shows that something is under way while the work runs; nothing without a terminal. */
+  async busy<T>(title: string, work: (update: (text: string) => void) => Promise<T>): Promise<T> {
+    const line = (text: string): string => quoteText(text, Math.min(NOTICE_CHARACTERS, (this.#err.columns || 80) - 4));
+    if (!canSpin(this.#err) || this.#spinner !== undefined) return work(() => undefined);
+    const { startSpinner } = await import("./spinner.ts");
+    const spinner = startSpinner(this.#err, line(title));
+    this.#spinner = spinner;
+    try {
+      return await work((text) => spinner.update(line(`${title}: ${text}`)));
+    } finally {
+      spinner.stop();
+      this.#spinner = undefined;
+    }
+  }
+
+  /** Takes the spinner away while a person is asked. */
+  async withoutSpinner<T>(work: () => Promise<T>): Promise<T> {
+    const spinner = this.#spinner;
+    spinner?.pause();
+    try {
+      return await work();
+    } finally {
+      spinner?.resume();
+    }
+  }
+}
+
+/** Remote text as lines for a person. */
+export function clean(text: string): string {
+  return readable(text);
+}
+
+/** Remote text as a part of one line. */
+export function oneLine(text: string, characters: number): string {
+  return quoteText(text, characters);
+}
+
+function canSpin(stream: NodeJS.WriteStream): boolean {
+  return stream.isTTY === true && process.env["TERM"] !== "dumb" && !("CI" in process.env);
+}
+
+function styled(stream: NodeJS.WriteStream, style: Style, text: string): string {
+  const wanted = stream.isTTY === true && !process.env["NO_COLOR"] && process.env["TERM"] !== "dumb";
+  return wanted ? styleText(style, text) : text;
+}

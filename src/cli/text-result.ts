@@ -1,0 +1,49 @@
+import type { AgentToolResult, ContentBlock } from "../contract.ts";
+import { LIMITS } from "../limits.ts";
+import { isObject } from "../protocol/jsonrpc.ts";
+import { renderResult } from "../tools/render.ts";
+import { clean } from "./terminal.ts";
+
+/**
+ * The blocks of a call's result without the cut that is made for a model: the file that keeps the rest would be gone
+ * when this program ends.
+ */
+export function wholeBlocks({ content, details }: AgentToolResult): ContentBlock[] {
+  if (details?.["mcpResult"] === undefined) return content;
+  const whole = renderResult(details["mcpResult"], LIMITS);
+  // What stands behind the server's own blocks are the adapter's warnings.
+  return [...whole, ...content.slice(whole.length)];
+}
+
+/** Blocks as text for a person. */
+export function blocksText(blocks: readonly ContentBlock[]): string {
+  return blocks.map((block) => (block.type === "text" ? clean(block.text) : imageNote(block))).join("\n");
+}
+
+function imageNote({ data, mimeType }: Extract<ContentBlock, { type: "image" }>): string {
+  return `[image: ${clean(mimeType)}, ${Buffer.byteLength(data, "base64")} bytes; --output FILE saves it]`;
+}
+
+/** The result of a request as text: resources and prompts in their own words, everything else as JSON. */
+export function responseText(result: unknown): string {
+  if (isObject(result) && Array.isArray(result["contents"])) return result["contents"].map(resourceText).join("\n");
+  if (isObject(result) && Array.isArray(result["messages"])) {
+    const { description } = result;
+    const head = typeof description === "string" && description !== "" ? `${clean(description)}\n\n` : "";
+    return head + result["messages"].map(messageText).join("\n\n");
+  }
+  return clean(JSON.stringify(result, null, 2) ?? "null");
+}
+
+function resourceText(item: unknown): string {
+  if (!isObject(item)) return clean(JSON.stringify(item) ?? "null");
+  if (typeof item["text"] === "string") return clean(item["text"]);
+  return blocksText(renderResult({ content: [{ type: "resource", resource: item }] }, LIMITS));
+}
+
+function messageText(message: unknown): string {
+  if (!isObject(message)) return clean(JSON.stringify(message) ?? "null");
+  const { role, content } = message;
+  const blocks = renderResult({ content: Array.isArray(content) ? content : [content] }, LIMITS);
+  return `${clean(String(role))}: ${blocksText(blocks)}`;
+}

@@ -1,0 +1,34 @@
+import type { Options } from "./options.ts";
+import { usage } from "./usage.ts";
+
+export interface Named {
+  readonly server?: string;
+  readonly name: string;
+  readonly rest: readonly string[];
+}
+
+/** Splits `SERVER NAME REST...`, where `--url` stands for SERVER. @throws AdapterError `cli.usage` */
+export function splitWords(command: string, what: string, words: readonly string[], { url }: Options): Named {
+  const [server, ...after] = url === undefined ? words : [undefined, ...words];
+  const [name, ...rest] = after.filter((word) => word !== undefined);
+  if (name !== undefined && name !== "") return { ...(server === undefined ? {} : { server }), name, rest };
+  throw usage(
+    `${command} needs ${url === undefined ? `SERVER and ${what}` : what}`,
+    `rpi-mcp ${command} --help tells more.`,
+  );
+}
+
+/** The one SERVER of a command, unless `--url` stands for it. @throws AdapterError `cli.usage` */
+export function oneServer(
+  command: string,
+  words: readonly string[],
+  { url }: Options,
+  optional = false,
+): string | undefined {
+  const [server, ...others] = words;
+  if (server !== undefined && url !== undefined) throw usage(`${command} takes either SERVER or --url`);
+  if (others.length > 0) throw usage(`${command} takes one SERVER`, `rpi-mcp ${command} --help tells more.`);
+  if (server === undefined && url === undefined && !optional)
+    throw usage(`${command} needs SERVER`, "rpi-mcp list shows them.");
+  return server;
+}

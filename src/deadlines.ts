@@ -1,0 +1,61 @@
+/** Something with a deadline; told when it has come. */
+export interface Deadline {
+  /** Milliseconds, on the clock of `performance.now()`. */
+  dueAt: number;
+  onDue(): void;
+}
+
+const MAX_DELAY_MS = 2_147_483_647;
+
+/**
+ * Many deadlines on one timer. Nearly every request ends long before its deadline, so setting and clearing one must cost next
+ * to nothing: the timer moves only when an earlier deadline comes, and looks around when it fires.
+ * It never keeps the process alive.
+ */
+export class Deadlines {
+  readonly #entries = new Set<Deadline>();
+  #timer: NodeJS.Timeout | undefined;
+  #timerAt = Number.POSITIVE_INFINITY;
+
+  /** Sets the deadline of an entry, or moves it; `onDue` is called once then, unless it is cleared before. */
+  set(entry: Deadline, milliseconds: number): void {
+    entry.dueAt = performance.now() + Math.max(0, milliseconds);
+    this.#entries.add(entry);
+    if (entry.dueAt < this.#timerAt) this.#arm(entry.dueAt);
+  }
+
+  clear(entry: Deadline): void {
+    this.#entries.delete(entry);
+  }
+
+  /** Drops every deadline, and the timer. */
+  stop(): void {
+    this.#entries.clear();
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#timerAt = Number.POSITIVE_INFINITY;
+  }
+
+  #arm(at: number): void {
+    clearTimeout(this.#timer);
+    this.#timerAt = at;
+    const delay = Math.min(MAX_DELAY_MS, Math.max(1, Math.ceil(at - performance.now())));
+    this.#timer = setTimeout(() => this.#look(), delay);
+    this.#timer.unref();
+  }
+
+  #look(): void {
+    this.#timer = undefined;
+    this.#timerAt = Number.POSITIVE_INFINITY;
+    const now = performance.now();
+    const due: Deadline[] = [];
+    let next = Number.POSITIVE_INFINITY;
+    for (const entry of this.#entries) {
+      if (entry.dueAt <= now) due.push(entry);
+      else if (entry.dueAt < next) next = entry.dueAt;
+    }
+    for (const entry of due) this.#entries.delete(entry);
+    if (next < this.#timerAt) this.#arm(next);
+    for (const entry of due) entry.onDue();
+  }
+}

@@ -1,0 +1,88 @@
+import { readable } from "../transport/stderr-tail.ts";
+import type { DialogOptions, PiContext, PiUi } from "./pi-api.ts";
+
+type Dialog = "confirm" | "select" | "input";
+
+/** A client at the other end of a pipe may know no dialogs: what it leaves open is dismissed in the end. */
+const REMOTE_DIALOG_MS = 300_000;
+
+/**
+ * The person behind the host's UI, asked through the context of the latest call. One conversation at a time, each withdrawn
+ * as soon as nobody waits for its answer.
+ */
+export class Dialogs {
+  #context: PiContext | undefined;
+  #conversation: Promise<unknown> = Promise.resolve();
+
+  /** With `undefined` nobody is asked any more: the contexts of a session that is over must not be touched. */
+  use(context: PiContext | undefined): void {
+    this.#context = context;
+  }
+
+  /** Whether the host really has this dialog. */
+  has(dialog: Dialog | "notify"): boolean {
+    return attempt(() => {
+      const context = this.#context;
+      if (context?.hasUI !== true || typeof context.ui?.[dialog] !== "function") return false;
+      const { capabilities } = context;
+      return capabilities instanceof Set ? capabilities.has(`ui.${dialog}`) : true;
+    }, false);
+  }
+
+  /** Runs a conversation when those before it are over; `withdrawn` is the answer where nobody waits any more. */
+  async converse<T>(signal: AbortSignal, withdrawn: T, ask: () => Promise<T>): Promise<T> {
+    const before = this.#conversation;
+    const conversation = (async () => {
+      await before;
+      return signal.aborted ? withdrawn : Promise.race([ask(), whenAborted(signal, withdrawn)]);
+    })();
+    this.#conversation = conversation.catch(() => undefined);
+    return conversation;
+  }
+
+  async confirm(title: string, message: string, signal: AbortSignal): Promise<boolean> {
+    const ui = this.#ui("confirm");
+    return (await ui?.confirm?.(clean(title), clean(message), this.#options(signal))) === true;
+  }
+
+  async select(title: string, options: readonly string[], signal: AbortSignal): Promise<string | undefined> {
+    return this.#ui("select")?.select?.(clean(title), options.map(clean), this.#options(signal));
+  }
+
+  async input(title: string, placeholder: string, signal: AbortSignal): Promise<string | undefined> {
+    return this.#ui("input")?.input?.(clean(title), clean(placeholder), this.#options(signal));
+  }
+
+  notify(message: string, type: "info" | "warning" | "error"): void {
+    attempt(() => this.#ui("notify")?.notify?.(clean(message), type), undefined);
+  }
+
+  #ui(dialog: Dialog | "notify"): PiUi | undefined {
+    return this.has(dialog) ? this.#context?.ui : undefined;
+  }
+
+  #options(signal: AbortSignal): DialogOptions {
+    return this.#context?.mode === "rpc" ? { signal, timeout: REMOTE_DIALOG_MS } : { signal };
+  }
+}
+
+/** Servers choose some of these words; a terminal must not take any of them for commands. */
+function clean(text: string): string {
+  return readable(text);
+}
+
+function whenAborted<T>(signal: AbortSignal, value: T): Promise<T> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(value);
+    else signal.addEventListener("abort", () => resolve(value), { once: true });
+  });
+}
+
+/** Contexts of a session that is over throw at every touch. */
+function attempt<T>(read: () => T, otherwise: T): T {
+  try {
+    return read();
+  } catch {
+    return otherwise;
+  }
+}

@@ -1,0 +1,32 @@
+/** Parameters of the three tools that hold an object. */
+const OBJECTS = ["arguments", "params"];
+
+/**
+ * What models get wrong about objects, put right before the host checks the types: an object written as a JSON string, and
+ * nothing written as an empty string or null. Whatever cannot be read stays as it is, for the check to refuse. Idempotent.
+ */
+export function repairArguments(args: unknown): unknown {
+  const given = typeof args === "string" ? (parsedObject(args) ?? args) : args;
+  if (!isRecord(given)) return given;
+  let repaired = given;
+  for (const name of OBJECTS) {
+    const value = Object.hasOwn(given, name) ? given[name] : undefined;
+    const object = value === null || value === "" ? {} : typeof value === "string" ? parsedObject(value) : undefined;
+    if (object !== undefined) repaired = { ...repaired, [name]: object };
+  }
+  return repaired;
+}
+
+function parsedObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    // A tool with no arguments gets "null" from some models.
+    return value === null ? {} : isRecord(value) ? value : undefined;
+  } catch {
+    return undefined; // Not JSON: what it should have been is for the check to say.
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

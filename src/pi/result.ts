@@ -1,0 +1,54 @@
+import type { AgentToolResult } from "../contract.ts";
+import type { PiContent, PiResult } from "./pi-api.ts";
+import { portable } from "./portable.ts";
+
+/** The only types that model providers take, with the base64 of their first bytes. */
+const IMAGES: readonly { readonly mimeType: string; readonly starts: RegExp }[] = [
+  { mimeType: "image/png", starts: /^iVBORw0KGg/ },
+  { mimeType: "image/jpeg", starts: /^\/9j\// },
+  { mimeType: "image/gif", starts: /^R0lGOD[dl]h/ },
+  { mimeType: "image/webp", starts: /^UklGR.{6}XRUJQ/ },
+];
+const TYPE_CHARACTERS = 100;
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+
+/** A result as Pi hands it on: unchecked, to a provider that refuses this and every later request over one bad image. */
+export function toPiResult({ content, details = {} }: AgentToolResult): PiResult {
+  return { content: content.map(toPiContent), details: portable(details) };
+}
+
+function toPiContent(block: AgentToolResult["content"][number]): PiContent {
+  if (block.type === "text") return block;
+  const mimeType = block.mimeType.slice(0, TYPE_CHARACTERS);
+  const data = padded(block.data);
+  if (data === undefined) return note(`[image left out: ${mimeType}, its data is not base64]`);
+  const type = typeOf(data, mimeType);
+  if (type === undefined)
+    return note(`[image left out: ${mimeType}, ${bytesOf(data)} bytes; models take png, jpeg, gif and webp]`);
+  return { type: "image", data, mimeType: type };
+}
+
+/** The type by the first bytes, which providers compare with the declared one; else the declared type. */
+function typeOf(data: string, declared: string): string | undefined {
+  const found = IMAGES.find(({ starts }) => starts.test(data.slice(0, 32)));
+  if (found !== undefined) return found.mimeType;
+  const name = declared.toLowerCase().split(";", 1)[0]?.trim();
+  const type = name === "image/jpg" ? "image/jpeg" : name;
+  return IMAGES.find(({ mimeType }) => mimeType === type)?.mimeType;
+}
+
+/** Base64 in whole groups of four; `undefined` if it is none. */
+function padded(data: string): string | undefined {
+  if (!BASE64.test(data)) return undefined;
+  const rest = data.length % 4;
+  if (rest === 0) return data;
+  return rest === 1 || data.endsWith("=") ? undefined : data + "=".repeat(4 - rest);
+}
+
+function bytesOf(data: string): number {
+  return (data.length * 3) / 4 - (data.endsWith("==") ? 2 : data.endsWith("=") ? 1 : 0);
+}
+
+function note(text: string): PiContent {
+  return { type: "text", text };
+}

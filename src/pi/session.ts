@@ -1,0 +1,132 @@
+import { type AgentToolResult, HOST_CONTEXT_KEY, type HostTool, type Trust } from "../contract.ts";
+import { AdapterError, toFailure } from "../errors.ts";
+import { drive, StepError } from "../plugin/drive.ts";
+import { createPlugin, type Plugin } from "../plugin/plugin.ts";
+import { Dialogs } from "./dialogs.ts";
+import type { PiContext, PiResult } from "./pi-api.ts";
+import { repairArguments } from "./repair.ts";
+import { toPiResult } from "./result.ts";
+import { servicesFor } from "./services.ts";
+
+export interface PiSessionOptions {
+  /** What holds for a project's servers where nobody can be asked. */
+  readonly trust: Trust;
+}
+
+/** One `execute` of the host, as it came. */
+export interface PiCall {
+  readonly name: string;
+  readonly toolCallId: string;
+  readonly params: unknown;
+  readonly signal: AbortSignal | undefined;
+  readonly onUpdate: ((partial: PiResult) => void) | undefined;
+  readonly context: PiContext | undefined;
+}
+
+/** A failed call as Pi wants it: its message is what the model reads. Some hosts show the stack, which is the message too. */
+export class PiToolError extends Error {
+  readonly code: string;
+  readonly details: Record<string, unknown>;
+
+  constructor(failure: { readonly code: string; readonly message: string; readonly details: Record<string, unknown> }) {
+    super(failure.message);
+    this.name = "PiToolError";
+    this.code = failure.code;
+    this.details = failure.details;
+    this.stack = failure.message;
+  }
+}
+
+/** One session of the host, with a plugin of its own. */
+export class PiSession {
+  readonly #trust: Trust;
+  readonly #plugin: Plugin = createPlugin();
+  readonly #dialogs = new Dialogs();
+  #tools: ReadonlyMap<string, HostTool> | undefined;
+  #ended = false;
+
+  constructor({ trust }: PiSessionOptions) {
+    this.#trust = trust;
+  }
+
+  /** Settles at once when the signal aborts. @throws PiToolError */
+  async execute({ name, toolCallId, params, signal, onUpdate, context }: PiCall): Promise<PiResult> {
+    try {
+      const tool = this.#tool(name, context);
+      const repaired = repairArguments(params);
+      const given = typeof repaired === "object" && repaired !== null && !Array.isArray(repaired);
+      const handle = tool.execute(
+        toolCallId,
+        given ? { ...repaired, [HOST_CONTEXT_KEY]: hostContext(context) } : repaired,
+      );
+      return toPiResult(await drive(handle, { signal: usable(signal), onPartial: onPartial(onUpdate) }));
+    } catch (error) {
+      throw new PiToolError(error instanceof StepError ? error : toFailure(error));
+    }
+  }
+
+  /** Bounded; never rejects. */
+  async shutdown(): Promise<void> {
+    this.#ended = true;
+    this.#dialogs.use(undefined);
+    await this.#plugin.shutdown();
+  }
+
+  #tool(name: string, context: PiContext | undefined): HostTool {
+    if (this.#ended) throw new AdapterError("shutdown", {});
+    this.#dialogs.use(context);
+    this.#tools ??= this.#register();
+    const tool = this.#tools.get(name);
+    if (tool === undefined) throw new AdapterError("host.tool", { tool: name, tools: [...this.#tools.keys()] });
+    return tool;
+  }
+
+  /** With the first call, since only its context tells what the host can do for servers. */
+  #register(): ReadonlyMap<string, HostTool> {
+    const tools = new Map<string, HostTool>();
+    this.#plugin.register({
+      abiVersion: 1,
+      registerTool: (tool) => {
+        tools.set(tool.name, tool);
+      },
+      services: servicesFor(this.#dialogs),
+      trust: this.#trust,
+    });
+    return tools;
+  }
+}
+
+/** Where and for whom the call runs, by the host's word; what the model wrote under the key is overwritten. */
+function hostContext(context: PiContext | undefined): { cwd: string; sessionId?: string } {
+  const cwd = read(() => context?.cwd) ?? process.cwd();
+  const sessionId = read(() => context?.sessionManager?.getSessionId?.());
+  return sessionId === undefined ? { cwd } : { cwd, sessionId };
+}
+
+function read(get: () => unknown): string | undefined {
+  try {
+    const value = get();
+    return typeof value === "string" && value !== "" ? value : undefined;
+  } catch {
+    return undefined; // A host without it, or a session that is over.
+  }
+}
+
+/** Hosts pass none at all, or something that only looks like one. */
+function usable(signal: unknown): AbortSignal | undefined {
+  const duck = signal as Partial<AbortSignal> | null | undefined;
+  return typeof duck?.addEventListener === "function" && typeof duck.removeEventListener === "function"
+    ? (duck as AbortSignal)
+    : undefined;
+}
+
+function onPartial(onUpdate: PiCall["onUpdate"]): ((partial: AgentToolResult) => void) | undefined {
+  if (typeof onUpdate !== "function") return undefined;
+  return (partial) => {
+    try {
+      onUpdate(toPiResult(partial));
+    } catch {
+      // Showing progress is the host's matter; the result is not lost over it.
+    }
+  };
+}

@@ -1,0 +1,224 @@
+import { afterEach, describe, expect, it } from "@jest/globals";
+import { FakeAuthorizationServer, FakeResource, json } from "../support/fake-oauth.ts";
+import { call, withBrowser } from "../support/oauth-client.ts";
+
+const running: { stop(): Promise<void> }[] = [];
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((each) => each.stop()));
+});
+
+async function start(prepare: (server: FakeAuthorizationServer, resource: FakeResource) => void = () => {}): Promise<{
+  server: FakeAuthorizationServer;
+  resource: FakeResource;
+}> {
+  const server = new FakeAuthorizationServer();
+  const resource = new FakeResource(server);
+  prepare(server, resource);
+  await server.start();
+  await resource.start();
+  running.push(server, resource);
+  return { server, resource };
+}
+
+const wellKnown = (seen: readonly { path: string }[]): string[] =>
+  seen.map(({ path }) => path).filter((path) => path.includes("well-known") || path.includes("metadata"));
+
+describe("resource metadata", () => {
+  it("is taken from where the challenge points, and from nowhere else", async () => {
+    const { resource } = await start((_, each) => {
+      each.metadataPath = "/custom/metadata.json";
+    });
+    expect(await call(withBrowser(resource.url).authorizer, resource.url)).toMatchObject({ status: 200 });
+    expect(wellKnown(resource.seen)).toEqual(["/custom/metadata.json"]);
+  });
+
+  it("without a pointer is looked for at the path, then at the root", async () => {
+    const { server, resource } = await start((_, each) => {
+      each.metadataPath = "/.well-known/oauth-protected-resource";
+      each.challenge = () => "";
+      each.describe = () => ({ resource: each.origin, authorization_servers: [each.trusted.issuer] });
+    });
+    expect(await call(withBrowser(resource.url).authorizer, resource.url)).toMatchObject({ status: 200 });
+    expect(wellKnown(resource.seen)).toEqual([
+      "/.well-known/oauth-protected-resource/mcp",
+      "/.well-known/oauth-protected-resource",
+    ]);
+    expect(server.requests("/authorize")[0]?.query.get("resource")).toBe(resource.origin);
+  });
+
+  it("gives the resource parameter exactly as it is written", async () => {
+    const { server, resource } = await start((_, each) => {
+      each.describe = () => ({ resource: `${each.origin}/`, authorization_servers: [each.trusted.issuer] });
+    });
+    await call(withBrowser(resource.url).authorizer, resource.url);
+    expect(server.requests("/token")[0]?.form.get("resource")).toBe(`${resource.origin}/`);
+  });
+
+  it("that names several authorization servers yields to the configured issuer", async () => {
+    const { server: other } = await start();
+    const { server, resource } = await start((_, each) => {
+      each.describe = () => ({ resource: each.url, authorization_servers: [other.issuer, each.trusted.issuer] });
+    });
+    await call(withBrowser(resource.url, { settings: { issuer: server.issuer } }).authorizer, resource.url);
+    expect(other.seen).toEqual([]);
+    const elsewhere = { settings: { issuer: "https://as.example" } };
+    await expect(call(withBrowser(resource.url, elsewhere).authorizer, resource.url)).rejects.toMatchObject({
+      code: "auth_required",
+      message: expect.stringContaining("not the configured issuer"),
+    });
+  });
+});
+
+describe("authorization server metadata", () => {
+  it.each([
+    ["", ["/.well-known/oauth-authorization-server"], 0],
+    ["", ["/.well-known/openid-configuration"], 1],
+    ["/tenant1", ["/.well-known/oauth-authorization-server/tenant1"], 0],
+    ["/tenant1", ["/.well-known/openid-configuration/tenant1"], 1],
+    ["/tenant1", ["/tenant1/.well-known/openid-configuration"], 2],
+  ])("of an issuer with the path %j is found at %j after %i other places", async (prefix, metadataPaths, before) => {
+    const { server, resource } = await start((each) => {
+      each.prefix = prefix;
+      each.metadataPaths = metadataPaths;
+    });
+    expect(await call(withBrowser(resource.url).authorizer, resource.url)).toMatchObject({ status: 200 });
+    const places = [
+      `/.well-known/oauth-authorization-server${prefix}`,
+      `/.well-known/openid-configuration${prefix}`,
+      `${prefix}/.well-known/openid-configuration`,
+    ];
+    expect(wellKnown(server.seen)).toEqual(places.slice(0, before + 1));
+  });
+
+  it("of an issuer that ends in a slash keeps that slash", async () => {
+    const { server, resource } = await start();
+    const issuer = `${server.origin}/`;
+    server.metadata = { issuer };
+    server.redirectBack = (url) => url.searchParams.set("iss", issuer);
+    resource.describe = () => ({ resource: resource.url, authorization_servers: [issuer] });
+    expect(await call(withBrowser(resource.url).authorizer, resource.url)).toMatchObject({ status: 200 });
+  });
+
+  it("that a neighbour document spoils is still found at the next place", async () => {
+    const { server, resource } = await start((each) => {
+      each.metadataPaths = ["/.well-known/openid-configuration"];
+    });
+    server.overrides.set("/.well-known/oauth-authorization-server", (_, response) =>
+      json(response, 200, { issuer: "https://somebody.example", token_endpoint: "https://somebody.example/token" }),
+    );
+    expect(await call(withBrowser(resource.url).authorizer, resource.url)).toMatchObject({ status: 200 });
+  });
+});
+
+describe("a server of the first authorization specification", () => {
+  class OldServer extends FakeAuthorizationServer {
+    constructor() {
+      super();
+      this.overrides.set("/mcp", (seen, response) => {
+        const token = (seen.headers.authorization ?? "").replace("Bearer ", "");
+        if (this.live.has(token)) json(response, 200, {});
+        else response.writeHead(401).end();
+      });
+    }
+  }
+
+  it("has its metadata at the root of its own host", async () => {
+    const server = await new OldServer().start();
+    running.push(server);
+    expect(await call(withBrowser(`${server.origin}/mcp`).authorizer, `${server.origin}/mcp`)).toMatchObject({
+      status: 200,
+    });
+    expect(server.requests("/authorize")[0]?.query.get("resource")).toBe(`${server.origin}/mcp`);
+  });
+
+  it("may have no metadata at all: then the default endpoints are used, with PKCE", async () => {
+    const server = new OldServer();
+    server.metadataPaths = [];
+    running.push(await server.start());
+    expect(await call(withBrowser(`${server.origin}/mcp`).authorizer, `${server.origin}/mcp`)).toMatchObject({
+      status: 200,
+    });
+    expect(server.requests("/register")).toHaveLength(1);
+    expect(server.requests("/authorize")[0]?.query.get("code_challenge_method")).toBe("S256");
+  });
+
+  it("whose metadata names another issuer is not asked at the default endpoints instead", async () => {
+    const server = new OldServer();
+    server.metadata = { issuer: "https://attacker.example" };
+    running.push(await server.start());
+    await expect(call(withBrowser(`${server.origin}/mcp`).authorizer, `${server.origin}/mcp`)).rejects.toMatchObject({
+      message: expect.stringContaining("it names https://attacker.example"),
+    });
+    expect(server.requests("/register")).toEqual([]);
+  });
+
+  it("that has no such endpoints either is given up with a coded error", async () => {
+    const server = new OldServer();
+    server.metadataPaths = [];
+    running.push(await server.start());
+    server.overrides.set("/register", (_, response) => void response.writeHead(404).end("no"));
+    await expect(call(withBrowser(`${server.origin}/mcp`).authorizer, `${server.origin}/mcp`)).rejects.toMatchObject({
+      code: "auth_required",
+      details: { status: 401 },
+    });
+  });
+});
+
+describe("scopes", () => {
+  const scopeAsked = (server: FakeAuthorizationServer): (string | null)[] =>
+    server.requests("/authorize").map(({ query }) => query.get("scope"));
+
+  it("are those of the challenge, not all that the resource names", async () => {
+    const { server, resource } = await start((_, each) => {
+      each.challenge = () => `scope="read", resource_metadata="${each.origin}${each.metadataPath}"`;
+      each.describe = () => ({
+        resource: each.url,
+        authorization_servers: [each.trusted.issuer],
+        scopes_supported: ["all"],
+      });
+    });
+    await call(withBrowser(resource.url).authorizer, resource.url);
+    expect(scopeAsked(server)).toEqual(["read"]);
+  });
+
+  it("are all that the resource names where the challenge names none", async () => {
+    const { server, resource } = await start((_, each) => {
+      each.describe = () => ({
+        resource: each.url,
+        authorization_servers: [each.trusted.issuer],
+        scopes_supported: ["a", "b"],
+      });
+    });
+    await call(withBrowser(resource.url).authorizer, resource.url);
+    await call(withBrowser(resource.url, { settings: { scope: "a" } }).authorizer, resource.url);
+    expect(scopeAsked(server)).toEqual(["a b", "a"]);
+  });
+
+  it("include offline access only where the authorization server offers it, with the consent it needs", async () => {
+    const { server, resource } = await start((each, other) => {
+      each.metadata = { scopes_supported: ["read", "offline_access"] };
+      other.challenge = () => `scope="read", resource_metadata="${other.origin}${other.metadataPath}"`;
+    });
+    await call(withBrowser(resource.url).authorizer, resource.url);
+    expect(scopeAsked(server)).toEqual(["read offline_access"]);
+    expect(server.requests("/authorize")[0]?.query.get("prompt")).toBe("consent");
+  });
+
+  it("grow by what a request needs, and keep what was granted", async () => {
+    const { server, resource } = await start((_, each) => {
+      each.challenge = () => `scope="read", resource_metadata="${each.origin}${each.metadataPath}"`;
+      each.describe = () => ({
+        resource: each.url,
+        authorization_servers: [each.trusted.issuer],
+        scopes_supported: ["all"],
+      });
+    });
+    const { authorizer } = withBrowser(resource.url);
+    await call(authorizer, resource.url);
+    resource.needs = "write";
+    resource.challenge = () => `resource_metadata="${resource.origin}${resource.metadataPath}"`;
+    expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 1 });
+    expect(scopeAsked(server)).toEqual(["read", "write read"]);
+    expect(resource.executed).toBe(2);
+  });
+});

@@ -1,0 +1,473 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
+import { type AdapterError, isAdapterError } from "../../src/errors.ts";
+import { FakeAuthorizationServer, FakeResource, json } from "../support/fake-oauth.ts";
+import { authorizerFor, browse, call, withBrowser } from "../support/oauth-client.ts";
+
+const PRM = "/.well-known/oauth-protected-resource/mcp";
+const AS = "/.well-known/oauth-authorization-server";
+
+let server: FakeAuthorizationServer;
+let resource: FakeResource;
+
+beforeEach(async () => {
+  server = await new FakeAuthorizationServer().start();
+  resource = await new FakeResource(server).start();
+});
+afterEach(async () => {
+  await expectNoListener();
+  await Promise.all([server.stop(), resource.stop()]);
+});
+
+/** Every sign-in's callback address is dead, whatever happened. */
+async function expectNoListener(): Promise<void> {
+  for (const { query } of server.requests("/authorize")) {
+    await expect(fetch(query.get("redirect_uri") ?? "")).rejects.toThrow("fetch failed");
+  }
+}
+
+/** The call fails with a coded error that shows nothing secret, and nothing was executed. */
+async function refusal(options: Parameters<typeof withBrowser>[1] = {}): Promise<AdapterError> {
+  const { authorizer } = withBrowser(resource.url, options);
+  const error: unknown = await call(authorizer, resource.url).catch((thrown: unknown) => thrown);
+  if (!isAdapterError(error)) throw new Error(`no coded error: ${String(error)}`);
+  expect(error.code).toBe("auth_required");
+  const shown = `${error.message}${JSON.stringify(error.details)}`;
+  const codes = server.requests("/token").map(({ form }) => form.get("code") ?? "no code");
+  for (const secret of [...server.live.keys(), ...server.refreshable.keys(), ...codes])
+    expect(shown).not.toContain(secret);
+  expect(resource.executed).toBe(0);
+  return error;
+}
+
+describe("metadata", () => {
+  it.each([
+    [
+      "of a foreign issuer",
+      AS,
+      (body: object) => ({ ...body, issuer: "https://attacker.example" }),
+      /names https:\/\/attacker/,
+    ],
+    [
+      "of an issuer that differs in a slash",
+      AS,
+      (body: { issuer: string }) => ({ ...body, issuer: `${body.issuer}/` }),
+      /names/,
+    ],
+    ["without an issuer", AS, (body: object) => ({ ...body, issuer: undefined }), /no issuer/],
+    [
+      "for another resource",
+      PRM,
+      (body: object) => ({ ...body, resource: "https://evil.example/mcp" }),
+      /another resource/,
+    ],
+    [
+      "for a neighbour",
+      PRM,
+      (body: { resource: string }) => ({ ...body, resource: `${body.resource}x` }),
+      /another resource/,
+    ],
+    ["without PKCE", AS, (body: object) => ({ ...body, code_challenge_methods_supported: undefined }), /PKCE/],
+    ["with only plain PKCE", AS, (body: object) => ({ ...body, code_challenge_methods_supported: ["plain"] }), /PKCE/],
+    [
+      "with a token endpoint in plain http",
+      AS,
+      (body: object) => ({ ...body, token_endpoint: "http://as.example/token" }),
+      /does not use https/,
+    ],
+    [
+      "with a script for an authorization endpoint",
+      AS,
+      (body: object) => ({ ...body, authorization_endpoint: "javascript:alert(1)" }),
+      /does not use https/,
+    ],
+    [
+      "with credentials in an endpoint",
+      AS,
+      (body: object) => ({ ...body, authorization_endpoint: "https://a:b@as.example/" }),
+      /contains credentials/,
+    ],
+  ] as const)("%s is refused", async (_, path, change, reason) => {
+    const body = path === AS ? server.describe() : (resource.describe?.() ?? {});
+    const changed = (change as (value: object) => Record<string, unknown>)(body);
+    (path === AS ? server : resource).overrides.set(path, (_seen, response) => json(response, 200, changed));
+    expect((await refusal()).message).toMatch(reason);
+    expect(server.requests("/token")).toEqual([]);
+  });
+
+  it.each([
+    [
+      "a redirect",
+      PRM,
+      (): [number, object, string] => [302, { location: `${resource.origin}/elsewhere` }, ""],
+      /redirect, which is not followed/,
+    ],
+    [
+      "a redirect to itself",
+      AS,
+      (): [number, object, string] => [307, { location: `${server.origin}${AS}` }, ""],
+      /redirect, which is not followed/,
+    ],
+    [
+      "a page",
+      PRM,
+      (): [number, object, string] => [200, { "content-type": "text/html" }, "<html>\u001b[31mLog in"],
+      /without a JSON object \(text\/html\): <html> \[31mLog in/,
+    ],
+    [
+      "a page",
+      AS,
+      (): [number, object, string] => [200, { "content-type": "text/html" }, "<html>Log in"],
+      /without a JSON object/,
+    ],
+    [
+      "a list",
+      AS,
+      (): [number, object, string] => [200, { "content-type": "application/json" }, "[]"],
+      /without a JSON object/,
+    ],
+    [
+      "10 MB",
+      PRM,
+      (): [number, object, string] => [200, {}, `{"x":"${"x".repeat(10 << 20)}"}`],
+      /more than 1048576 bytes/,
+    ],
+    [
+      "10 MB",
+      AS,
+      (): [number, object, string] => [200, {}, `{"x":"${"x".repeat(10 << 20)}"}`],
+      /more than 1048576 bytes/,
+    ],
+    ["an error", PRM, (): [number, object, string] => [500, {}, "no"], /HTTP 500/],
+  ] as const)("that is %s is not used (%s)", async (_, path, answer, reason) => {
+    (path === AS ? server : resource).overrides.set(path, (_seen, response) => {
+      const [status, headers, body] = answer();
+      response.on("error", () => undefined); // The client hangs up.
+      response.writeHead(status, headers as Record<string, string>).end(body);
+    });
+    expect((await refusal()).message).toMatch(reason);
+    expect(resource.requests("/elsewhere")).toEqual([]);
+    expect(server.requests(AS).length).toBeLessThanOrEqual(1);
+  });
+
+  it("that never comes ends the sign-in in bounded time", async () => {
+    resource.overrides.set(PRM, () => undefined);
+    const { message } = await refusal({ limits: { oauthRequestMs: 100 } });
+    expect(message).toContain("did not answer within 0.1 s");
+  });
+
+  it("of a host that does not exist says so", async () => {
+    const gone = await new FakeAuthorizationServer().start();
+    const { issuer } = gone;
+    resource.describe = () => ({ resource: resource.url, authorization_servers: [issuer] });
+    await gone.stop();
+    expect((await refusal()).message).toMatch(/cannot be reached: .*ECONNREFUSED/);
+  });
+
+  it("that the challenge points to on another origin is not fetched", async () => {
+    const other = await new FakeResource(server).start();
+    try {
+      resource.challenge = () => `resource_metadata="${other.origin}${PRM}"`;
+      const { message, details } = await refusal();
+      expect(message).toContain("another origin");
+      expect(details.status).toBe(401);
+      expect(other.seen).toEqual([]);
+    } finally {
+      await other.stop();
+    }
+  });
+
+  it("that names a plain http authorization server is refused, loopback or not, for a remote server", async () => {
+    const authorizer = authorizerFor("https://mcp.example/mcp", { openUrl: async () => {} });
+    const challenge = { method: "POST", url: "https://mcp.example/mcp", status: 401, headers: {} } as const;
+    const pointed = { ...challenge, wwwAuthenticate: `Bearer resource_metadata="${resource.origin}${PRM}"` };
+    await expect(authorizer.challenge(pointed, new AbortController().signal)).rejects.toMatchObject({
+      message: expect.stringContaining("another origin"),
+    });
+    expect(resource.seen).toEqual([]);
+  });
+});
+
+describe("a token answer", () => {
+  it.each([
+    ["without token_type", () => json, { access_token: "issued-access-token" }, 200, /token_type/],
+    ["of an unknown type", () => json, { access_token: "issued-access-token", token_type: "mac" }, 200, /token_type/],
+    ["without a token", () => json, { token_type: "Bearer" }, 200, /access_token/],
+    ["that is a page", undefined, "<html>issued-access-token", 200, /without a JSON object/],
+    ["that is a redirect", undefined, "", 302, /redirect/],
+    ["that is a 503", undefined, "busy", 503, /HTTP 503/],
+    [
+      "that is an OAuth error",
+      () => json,
+      { error: "invalid_request", error_description: "no\u0007 way" },
+      400,
+      /invalid_request \(no {2}way\)/,
+    ],
+  ] as const)("%s ends the sign-in", async (_, send, body, status, reason) => {
+    server.overrides.set("/token", (_seen, response) => {
+      if (send !== undefined) json(response, status, body as Record<string, unknown>);
+      else
+        response.writeHead(status, { "content-type": "text/html", location: `${server.origin}/elsewhere` }).end(body);
+    });
+    const error = await refusal();
+    expect(error.message).toMatch(reason);
+    expect(error.message).not.toContain("issued-access-token");
+    expect(server.requests("/token")).toHaveLength(1);
+    expect(server.requests("/elsewhere")).toEqual([]);
+  });
+
+  it("that does not come ends the sign-in in bounded time, and the page says that it failed", async () => {
+    server.overrides.set("/token", () => undefined);
+    const { authorizer, pages } = withBrowser(resource.url, { limits: { oauthRequestMs: 150 } });
+    await expect(call(authorizer, resource.url)).rejects.toMatchObject({ code: "auth_required" });
+    expect(await pages[0]).toMatchObject({ status: 400, text: expect.stringContaining("Sign-in failed") });
+  });
+
+  it("with nulls, a number as text and an unreadable id_token is good enough", async () => {
+    server.tokenAnswer = (answer) => ({
+      ...answer,
+      expires_in: "3600",
+      scope: null,
+      refresh_token: null,
+      id_token: "x.y.z",
+    });
+    const { authorizer } = withBrowser(resource.url);
+    expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 1 });
+  });
+});
+
+describe("the authorization response", () => {
+  it.each([
+    ["of another issuer", (url: URL) => url.searchParams.set("iss", "https://attacker.example"), true, /"iss"/],
+    [
+      "of an issuer equal only after normalization",
+      (url: URL) => url.searchParams.set("iss", `${server.issuer}/`),
+      true,
+      /"iss"/,
+    ],
+    ["without the promised issuer", (url: URL) => url.searchParams.delete("iss"), true, /"iss"/],
+    [
+      "of another issuer, none promised",
+      (url: URL) => url.searchParams.set("iss", "https://attacker.example"),
+      undefined,
+      /"iss"/,
+    ],
+  ])("%s is refused before the code is sent anywhere", async (_, change, promised, reason) => {
+    server.metadata = { authorization_response_iss_parameter_supported: promised };
+    server.redirectBack = (url) => {
+      change(url);
+      url.searchParams.set("error", "shown-by-nobody");
+    };
+    const error = await refusal();
+    expect(error.message).toMatch(reason);
+    expect(error.message).not.toContain("shown-by-nobody");
+    expect(server.requests("/token")).toEqual([]);
+  });
+
+  it("without an issuer is taken where none was promised", async () => {
+    server.metadata = { authorization_response_iss_parameter_supported: undefined };
+    server.redirectBack = (url) => url.searchParams.delete("iss");
+    expect(await call(withBrowser(resource.url).authorizer, resource.url)).toMatchObject({ status: 200 });
+  });
+
+  it("with an error ends the sign-in with its code and words", async () => {
+    server.redirectBack = (url) => {
+      url.searchParams.delete("code");
+      url.searchParams.set("error", "access_denied");
+      url.searchParams.set("error_description", "not today");
+    };
+    const { message, details } = await refusal();
+    expect(message).toContain("access_denied (not today)");
+    expect(details.oauthError).toBe("access_denied");
+  });
+
+  it("with another state is a stranger's: told so, and the wait goes on", async () => {
+    const strangers: Promise<{ status: number }>[] = [];
+    const { authorizer } = withBrowser(resource.url, {
+      openUrl: async (address) => {
+        const redirect = new URL(new URL(address).searchParams.get("redirect_uri") ?? "");
+        for (const query of ["?code=stolen&state=guessed", "?code=stolen", "?error=access_denied"]) {
+          strangers.push(browse(`${redirect.href}${query}`));
+        }
+        strangers.push(browse(`${redirect.origin}/favicon.ico`), browse(redirect.origin));
+        await Promise.all(strangers);
+        void browse(address);
+      },
+    });
+    expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 1 });
+    expect((await Promise.all(strangers)).map(({ status }) => status)).toEqual([400, 400, 400, 404, 404]);
+  });
+
+  it("that comes twice is used once", async () => {
+    let second: Promise<{ status: number; text: string }> | undefined;
+    server.overrides.set("/token", (seen, response) => {
+      // While the first answer is being redeemed, the browser loads the page again.
+      const state = server.requests("/authorize")[0]?.query.get("state");
+      second = browse(`${seen.form.get("redirect_uri")}?code=again&state=${state}`);
+      void second.then(() =>
+        json(response, 200, {
+          access_token: server.issue({ scope: "", resource: "", clientId: "" }),
+          token_type: "bearer",
+        }),
+      );
+    });
+    expect(await call(withBrowser(resource.url).authorizer, resource.url)).toEqual({ status: 200, answered: 1 });
+    expect(await second).toMatchObject({ status: 409, text: expect.stringContaining("has had its answer") });
+    expect(server.requests("/token")).toHaveLength(1);
+  });
+
+  it("with a code that does not fit the verifier is refused by the server, and that is the end", async () => {
+    server.redirectBack = (url) => url.searchParams.set("code", "injected");
+    expect((await refusal()).details.oauthError).toBe("invalid_grant");
+  });
+});
+
+describe("the person's side", () => {
+  it("names a callback port that is taken", async () => {
+    const taken = createServer();
+    taken.listen(0, "127.0.0.1");
+    await once(taken, "listening");
+    const redirectPort = (taken.address() as AddressInfo).port;
+    try {
+      const { message } = await refusal({ settings: { redirectPort } });
+      expect(message).toContain(`port ${redirectPort}`);
+      expect(message).toContain('another "redirectPort"');
+    } finally {
+      taken.close();
+    }
+  });
+
+  it("takes the configured port where it is free", async () => {
+    const probe = createServer();
+    probe.listen(0, "127.0.0.1");
+    await once(probe, "listening");
+    const redirectPort = (probe.address() as AddressInfo).port;
+    probe.close();
+    await once(probe, "close");
+    await call(withBrowser(resource.url, { settings: { redirectPort } }).authorizer, resource.url);
+    expect(server.requests("/authorize")[0]?.query.get("redirect_uri")).toBe(
+      `http://127.0.0.1:${redirectPort}/callback`,
+    );
+  });
+
+  it("ends when the browser cannot be opened", async () => {
+    const { message } = await refusal({ openUrl: () => Promise.reject(new Error("no display")) });
+    expect(message).toContain("the browser could not be opened: no display");
+    expect(message).toContain("rpi-mcp login fake");
+  });
+
+  it("ends when nobody comes", async () => {
+    const { message } = await refusal({ openUrl: async () => {}, limits: { signInMs: 100 } });
+    expect(message).toMatch(/nobody finished it at 127\.0\.0\.1:\d+ within 0\.1 s/);
+  });
+
+  it("stops waiting at once when the call is cancelled, and closes the tab's way back", async () => {
+    const controller = new AbortController();
+    let redirect = "";
+    let told: AbortSignal | undefined;
+    const authorizer = authorizerFor(resource.url, {
+      openUrl: async (address, signal) => {
+        redirect = new URL(address).searchParams.get("redirect_uri") ?? "";
+        told = signal;
+        controller.abort();
+      },
+    });
+    await expect(call(authorizer, resource.url, controller.signal)).rejects.toMatchObject({ code: "cancelled" });
+    const deadline = Date.now() + 2000;
+    while (
+      Date.now() < deadline &&
+      (await fetch(redirect).then(
+        () => true,
+        () => false,
+      ))
+    );
+    await expect(fetch(redirect)).rejects.toThrow("fetch failed");
+    expect(told?.aborted).toBe(true);
+    expect(resource.executed).toBe(0);
+  });
+
+  it("goes on for the others when one of several waiting calls is cancelled", async () => {
+    const controller = new AbortController();
+    let finish = (): void => {};
+    const authorizer = authorizerFor(resource.url, {
+      openUrl: async (address) => {
+        controller.abort();
+        await new Promise<void>((resolve) => {
+          finish = resolve;
+        });
+        void browse(address);
+      },
+    });
+    const [first, second] = [call(authorizer, resource.url, controller.signal), call(authorizer, resource.url)];
+    await expect(first).rejects.toMatchObject({ code: "cancelled" });
+    finish();
+    expect(await second).toEqual({ status: 200, answered: 1 });
+  });
+
+  it("starts afresh after a cancelled sign-in", async () => {
+    const controller = new AbortController();
+    let times = 0;
+    const authorizer = authorizerFor(resource.url, {
+      openUrl: async (address) => {
+        times += 1;
+        if (times === 1) controller.abort();
+        else void browse(address);
+      },
+    });
+    await expect(call(authorizer, resource.url, controller.signal)).rejects.toMatchObject({ code: "cancelled" });
+    expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 1 });
+  });
+});
+
+describe("a server that is never satisfied", () => {
+  it("with 401 after a fresh sign-in does not send the person round again", async () => {
+    resource.overrides.set("/mcp", (_, response) => resource.refuse(response, 401, resource.challenge()));
+    const { authorizer, opened } = withBrowser(resource.url);
+    await expect(call(authorizer, resource.url)).rejects.toMatchObject({
+      code: "auth_required",
+      message: expect.stringContaining("refuses the token"),
+    });
+    expect(opened).toHaveLength(1);
+  });
+
+  it("with 403 for a scope it was granted ends at once", async () => {
+    resource.overrides.set("/mcp", (seen, response) => {
+      if (seen.headers.authorization === undefined)
+        resource.refuse(response, 401, `scope="admin", ${resource.challenge()}`);
+      else resource.refuse(response, 403, `error="insufficient_scope", scope="admin", ${resource.challenge()}`);
+    });
+    const { authorizer, opened } = withBrowser(resource.url);
+    await expect(call(authorizer, resource.url)).rejects.toMatchObject({
+      message: expect.stringContaining("already granted"),
+      details: { status: 403 },
+    });
+    expect(opened).toHaveLength(1);
+  });
+
+  it("with 403 for a scope the authorization server does not grant asks for it once", async () => {
+    server.tokenAnswer = (answer) => ({ ...answer, scope: "basic" });
+    resource.overrides.set("/mcp", (seen, response) => {
+      if (seen.headers.authorization === undefined) resource.refuse(response, 401, resource.challenge());
+      else resource.refuse(response, 403, `error="insufficient_scope", scope="admin", ${resource.challenge()}`);
+    });
+    const { authorizer, opened } = withBrowser(resource.url);
+    await expect(call(authorizer, resource.url)).rejects.toMatchObject({
+      message: expect.stringContaining("did not grant"),
+    });
+    expect(opened).toHaveLength(2);
+  });
+
+  it("with a new scope each time is given up after three authorizations", async () => {
+    let round = 0;
+    resource.overrides.set("/mcp", (seen, response) => {
+      round += 1;
+      if (seen.headers.authorization === undefined) resource.refuse(response, 401, resource.challenge());
+      else resource.refuse(response, 403, `error="insufficient_scope", scope="s${round}", ${resource.challenge()}`);
+    });
+    const { authorizer, opened } = withBrowser(resource.url);
+    expect(await call(authorizer, resource.url)).toEqual({ status: 403, answered: 3 });
+    expect(opened).toHaveLength(3);
+  });
+});

@@ -1,0 +1,212 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from "@jest/globals";
+import { MemoryStore } from "../../src/auth/store.ts";
+import { Redactor } from "../../src/redactor.ts";
+import { FakeAuthorizationServer, FakeResource, json } from "../support/fake-oauth.ts";
+import { authorizerFor, call, withBrowser } from "../support/oauth-client.ts";
+
+let server: FakeAuthorizationServer;
+let resource: FakeResource;
+let store: MemoryStore;
+
+beforeEach(async () => {
+  server = await new FakeAuthorizationServer().start();
+  resource = await new FakeResource(server).start();
+  store = new MemoryStore();
+});
+afterEach(async () => {
+  jest.restoreAllMocks();
+  await Promise.all([server.stop(), resource.stop()]);
+});
+
+const grantTypes = (): (string | null)[] => server.requests("/token").map(({ form }) => form.get("grant_type"));
+
+/** Lets the wall clock jump; the monotonic clock goes on as before. */
+function jump(milliseconds: number): void {
+  const now = Date.now;
+  jest.spyOn(Date, "now").mockImplementation(() => now() + milliseconds);
+}
+
+describe("a token that ends", () => {
+  it("is renewed before its end, without a refusal and without a person", async () => {
+    const { authorizer, opened } = withBrowser(resource.url, { store });
+    await call(authorizer, resource.url);
+    jump(3595_000);
+    expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 0 });
+    expect(grantTypes()).toEqual(["authorization_code", "refresh_token"]);
+    expect(server.requests("/token")[1]?.form.get("resource")).toBe(resource.url);
+    expect(opened).toHaveLength(1);
+  });
+
+  it("is renewed once for all calls that come at the same time", async () => {
+    const { authorizer } = withBrowser(resource.url, { store });
+    await call(authorizer, resource.url);
+    jump(3595_000);
+    const others = [authorizer, authorizer, withBrowser(resource.url, { store }).authorizer];
+    const results = await Promise.all(others.map((each) => call(each, resource.url)));
+    expect(results).toEqual(Array(3).fill({ status: 200, answered: 0 }));
+    expect(grantTypes()).toEqual(["authorization_code", "refresh_token"]);
+  });
+
+  it("is renewed after a refusal, and the request sent again once", async () => {
+    const { authorizer, opened } = withBrowser(resource.url, { store });
+    await call(authorizer, resource.url);
+    server.live.clear();
+    expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 1 });
+    expect(opened).toHaveLength(1);
+    expect(resource.executed).toBe(2);
+  });
+
+  it("is renewed without anybody to ask, with what the store has", async () => {
+    await call(withBrowser(resource.url, { store }).authorizer, resource.url);
+    server.live.clear();
+    expect(await call(authorizerFor(resource.url, { store, settings: {} }), resource.url)).toEqual({
+      status: 200,
+      answered: 1,
+    });
+  });
+
+  it("keeps its refresh token where the server gives no new one", async () => {
+    const { authorizer } = withBrowser(resource.url, { store });
+    await call(authorizer, resource.url);
+    const first = [...server.refreshable.keys()][0];
+    for (let round = 0; round < 2; round += 1) {
+      server.refreshTokens = false;
+      server.live.clear();
+      const kept = server.refreshable.get(first ?? "");
+      expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 1 });
+      if (kept !== undefined && first !== undefined) server.refreshable.set(first, kept);
+    }
+    expect(
+      server
+        .requests("/token")
+        .slice(1)
+        .map(({ form }) => form.get("refresh_token")),
+    ).toEqual([first, first]);
+  });
+});
+
+describe("a refresh that is refused", () => {
+  it("leads to one new sign-in, not to a loop", async () => {
+    const { authorizer, opened } = withBrowser(resource.url, { store });
+    await call(authorizer, resource.url);
+    server.live.clear();
+    server.refreshable.clear();
+    expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 1 });
+    expect(grantTypes()).toEqual(["authorization_code", "refresh_token", "authorization_code"]);
+    expect(opened).toHaveLength(2);
+  });
+
+  it("asks for a person where there is none, and does not use the dead token again", async () => {
+    await call(withBrowser(resource.url, { store }).authorizer, resource.url);
+    server.live.clear();
+    server.refreshable.clear();
+    const alone = authorizerFor(resource.url, { store });
+    for (let round = 0; round < 2; round += 1) {
+      await expect(call(alone, resource.url)).rejects.toMatchObject({
+        situation: "auth.required",
+        message: expect.stringContaining("rpi-mcp login"),
+      });
+    }
+    expect(grantTypes()).toEqual(["authorization_code", "refresh_token"]);
+  });
+
+  it("for a reason that passes opens no browser and keeps the refresh token", async () => {
+    const { authorizer, opened } = withBrowser(resource.url, { store });
+    await call(authorizer, resource.url);
+    server.live.clear();
+    server.overrides.set("/token", (_, response) => json(response, 503, { error: "temporarily_unavailable" }));
+    await expect(call(authorizer, resource.url)).rejects.toMatchObject({
+      message: expect.stringContaining("HTTP 503"),
+    });
+    server.overrides.clear();
+    expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 1 });
+    expect(opened).toHaveLength(1);
+  });
+
+  it("before the end of the token does not hinder the request, and is not tried at every request", async () => {
+    const { authorizer } = withBrowser(resource.url, { store });
+    await call(authorizer, resource.url);
+    jump(3595_000);
+    server.overrides.set("/token", (_, response) => json(response, 500, {}));
+    for (let round = 0; round < 3; round += 1) {
+      expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 0 });
+    }
+    expect(server.requests("/token")).toHaveLength(2);
+  });
+});
+
+describe("a clock that jumps", () => {
+  it("backwards does not keep a dead token alive", async () => {
+    const { authorizer } = withBrowser(resource.url, { store });
+    await call(authorizer, resource.url);
+    jump(-1_000_000_000);
+    server.live.clear();
+    expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 1 });
+  });
+
+  it("far ahead costs a refresh and nothing else", async () => {
+    const { authorizer, opened } = withBrowser(resource.url, { store });
+    await call(authorizer, resource.url);
+    jump(1_000_000_000_000);
+    expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 0 });
+    expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 0 });
+    expect(grantTypes()).toEqual(["authorization_code", "refresh_token"]);
+    expect(opened).toHaveLength(1);
+  });
+
+  it("ahead, with nothing to renew by, leaves the decision to the server", async () => {
+    server.refreshTokens = false;
+    const { authorizer, opened } = withBrowser(resource.url, { store });
+    await call(authorizer, resource.url);
+    jump(1_000_000_000);
+    expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 0 });
+    expect(opened).toHaveLength(1);
+  });
+});
+
+describe("tokens", () => {
+  it("that another call got meanwhile are used instead of a new authorization", async () => {
+    const { authorizer, opened } = withBrowser(resource.url, { store });
+    const signal = new AbortController().signal;
+    await call(authorizer, resource.url);
+    const old = await authorizer.headers({ method: "POST", url: resource.url }, signal);
+    server.live.clear();
+    await call(authorizer, resource.url);
+    const late = {
+      method: "POST",
+      url: resource.url,
+      status: 401,
+      wwwAuthenticate: "Bearer",
+      headers: {},
+      sent: old,
+    } as const;
+    await authorizer.challenge(late, signal);
+    expect(server.requests("/token")).toHaveLength(2);
+    expect(opened).toHaveLength(1);
+  });
+
+  it("that another process got meanwhile are found in the store", async () => {
+    const [a, b] = [
+      withBrowser(resource.url, { store, settings: {} }),
+      withBrowser(resource.url, { store, settings: { scope: "" } }),
+    ];
+    await call(a.authorizer, resource.url);
+    await call(b.authorizer, resource.url);
+    server.live.clear();
+    await call(a.authorizer, resource.url);
+    expect(await call(b.authorizer, resource.url)).toEqual({ status: 200, answered: 1 });
+    expect(server.requests("/token")).toHaveLength(2);
+    expect(b.opened).toEqual([]);
+  });
+
+  it("are known to the redactor, whether new or from the store", async () => {
+    const redactor = new Redactor();
+    await call(withBrowser(resource.url, { store, redactor }).authorizer, resource.url);
+    const fresh = new Redactor();
+    await call(authorizerFor(resource.url, { store, redactor: fresh, settings: { scope: "" } }), resource.url);
+    for (const token of [...server.live.keys(), ...server.refreshable.keys()]) {
+      expect(redactor.text(`a ${token} b`)).toBe("a [redacted] b");
+      expect(fresh.text(`a ${token} b`)).toBe("a [redacted] b");
+    }
+  });
+});
