@@ -16,7 +16,11 @@ const CLIENT_METADATA_URL = "https://conformance-test.local/client-metadata.json
 /** Failures that say what the server is, not that the client is wrong. */
 const NOT_OFFERED = new Set(["capability_missing"]);
 
-const { MCP_CONFORMANCE_SCENARIO: scenario = "", MCP_CONFORMANCE_PROTOCOL_VERSION: revision, MCP_CONFORMANCE_CONTEXT } = process.env;
+const {
+  MCP_CONFORMANCE_SCENARIO: scenario = "",
+  MCP_CONFORMANCE_PROTOCOL_VERSION: revision,
+  MCP_CONFORMANCE_CONTEXT,
+} = process.env;
 const context = JSON.parse(MCP_CONFORMANCE_CONTEXT ?? "{}");
 const folder = await mkdtemp(join(tmpdir(), "rpi-mcp-conformance-"));
 // Sign-ins of one scenario are nothing to the next, nor to the user.
@@ -37,9 +41,12 @@ try {
 
 async function work(target) {
   const tools = await list(target, "tools");
-  for (const { name, ...args } of plannedCalls(tools)) await host.call("mcp_call", { ...target, tool: name, arguments: args.arguments });
-  for (const { uri } of await list(target, "resources")) await host.call("mcp_request", { ...target, method: "resources/read", params: { uri } });
-  for (const { name } of await list(target, "prompts")) await host.call("mcp_request", { ...target, method: "prompts/get", params: { name } });
+  for (const { name, ...args } of plannedCalls(tools))
+    await host.call("mcp_call", { ...target, tool: name, arguments: args.arguments });
+  for (const { uri } of await list(target, "resources"))
+    await host.call("mcp_request", { ...target, method: "resources/read", params: { uri } });
+  for (const { name } of await list(target, "prompts"))
+    await host.call("mcp_request", { ...target, method: "prompts/get", params: { name } });
 }
 
 /** All items of one kind; none where the server has no such thing. */
@@ -93,7 +100,9 @@ function services() {
 function answers(schema) {
   const properties = Object.entries(schema?.properties ?? {}).filter(([, property]) => property.default === undefined);
   const samples = { string: "text", number: 1, integer: 1, boolean: true };
-  return Object.fromEntries(properties.map(([name, { type, enum: choices }]) => [name, choices?.[0] ?? samples[type] ?? "text"]));
+  return Object.fromEntries(
+    properties.map(([name, { type, enum: choices }]) => [name, choices?.[0] ?? samples[type] ?? "text"]),
+  );
 }
 
 /** A browser whose user agrees to everything: it follows redirects, the last of which leads to the plugin. */
@@ -103,7 +112,12 @@ async function browse(url) {
 
 async function writeConfig(url) {
   const oauth = oauthSettings();
-  const entry = { url, timeout: 20, ...(revision === STATELESS ? { protocol: STATELESS } : {}), ...(oauth === undefined ? {} : { oauth }) };
+  const entry = {
+    url,
+    timeout: 20,
+    ...(revision === STATELESS ? { protocol: STATELESS } : {}),
+    ...(oauth === undefined ? {} : { oauth }),
+  };
   const path = join(folder, "mcp.json");
   await writeFile(path, JSON.stringify({ mcpServers: { [SERVER]: entry } }));
   return path;
@@ -116,7 +130,12 @@ function oauthSettings() {
   const clientSecret = context.client_secret;
   switch (scenario) {
     case "auth/client-credentials-basic":
-      return { grantType: "client_credentials", clientId, clientSecret, tokenEndpointAuthMethod: "client_secret_basic" };
+      return {
+        grantType: "client_credentials",
+        clientId,
+        clientSecret,
+        tokenEndpointAuthMethod: "client_secret_basic",
+      };
     case "auth/client-credentials-jwt":
       return {
         grantType: "client_credentials",

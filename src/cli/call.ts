@@ -32,7 +32,10 @@ export async function call(words: readonly string[], context: CommandContext): P
     const content = wholeBlocks(result);
     if (options.json === true) await terminal.json({ ...result, content });
     else await terminal.print(blocksText(content));
-    if (options.output === undefined) return 0;
+    if (options.output === undefined) {
+      if (content.some(({ type }) => type === "image")) terminal.note("--output FILE saves the image.");
+      return 0;
+    }
     return (await saveOutput(result.details?.["mcpResult"], options.output, terminal)) > 0 ? 0 : 1;
   });
 }

@@ -15,13 +15,13 @@ export function wholeBlocks({ content, details }: AgentToolResult): ContentBlock
   return [...whole, ...content.slice(whole.length)];
 }
 
-/** Blocks as text for a person. */
+/** Blocks as text for a person; an image is described. */
 export function blocksText(blocks: readonly ContentBlock[]): string {
   return blocks.map((block) => (block.type === "text" ? clean(block.text) : imageNote(block))).join("\n");
 }
 
 function imageNote({ data, mimeType }: Extract<ContentBlock, { type: "image" }>): string {
-  return `[image: ${clean(mimeType)}, ${Buffer.byteLength(data, "base64")} bytes; --output FILE saves it]`;
+  return `[image: ${clean(mimeType)}, ${Buffer.byteLength(data, "base64")} bytes]`;
 }
 
 /** The result of a request as text: resources and prompts in their own words, everything else as JSON. */

@@ -43,6 +43,8 @@ interface Loaded {
   /** Nothing while it is being read anew. */
   readonly view: ConfigView | undefined;
   readonly tracked: Tracked;
+  /** Of the environment it was loaded in. */
+  readonly place: string;
   readonly made: ReadonlyMap<string, ConfigEntry>;
 }
 
@@ -62,7 +64,10 @@ export class ConfigStore {
   /** What `load` would give if nothing has changed since it was loaded last; waits for nothing. */
   current(target: ConfigTarget): ConfigView | undefined {
     const known = this.#loaded.get(this.#key(target));
-    return known !== undefined && this.#unchanged(known.tracked) ? known.view : undefined;
+    if (known === undefined || !this.#unchanged(known.tracked)) return undefined;
+    // Imports and plugin packages lie in folders that the environment names; one file alone does not depend on it.
+    if (target.configPath !== undefined && known.tracked.size > 1 && known.place !== this.#placeKey(target)) return undefined;
+    return known.view;
   }
 
   /**
@@ -77,12 +82,15 @@ export class ConfigStore {
     const place = placeOf(this.#placeOptions(cwd));
     const layers: readonly Layer[] =
       configPath === undefined ? defaultLayers(place) : [{ path: resolve(cwd, configPath), origin: "explicit" }];
-    return this.#read(layers, place, this.#key(target));
+    return this.#read(layers, place, target);
   }
 
-  #key({ configPath, cwd }: ConfigTarget): string {
-    const place = placeKey(this.#placeOptions(cwd));
-    return configPath === undefined ? place : `${place}\0${configPath}`;
+  #key(target: ConfigTarget): string {
+    return target.configPath === undefined ? this.#placeKey(target) : `${target.cwd}\0${target.configPath}`;
+  }
+
+  #placeKey({ cwd }: ConfigTarget): string {
+    return placeKey(this.#placeOptions(cwd));
   }
 
   #unchanged(tracked: Tracked): boolean {
@@ -90,8 +98,9 @@ export class ConfigStore {
     return true;
   }
 
-  async #read(layers: readonly Layer[], place: Place, key: string): Promise<ConfigView> {
+  async #read(layers: readonly Layer[], place: Place, target: ConfigTarget): Promise<ConfigView> {
     const { limits } = this.#options;
+    const key = this.#key(target);
     const shape = await loadShapeCheck();
     const { candidates, problems, files, tracked, trust, maxResultBytes } = await gather(
       layers,
@@ -105,7 +114,7 @@ export class ConfigStore {
     const merged = merge(candidates, { limits, shape, environment, trust, maxResultBytes, known });
     const view: ConfigView = { servers: merged.servers, problems: [...problems, ...merged.problems], files };
     this.#loaded.delete(key);
-    this.#loaded.set(key, { view, tracked, made: merged.made });
+    this.#loaded.set(key, { view, tracked, made: merged.made, place: this.#placeKey(target) });
     for (const oldest of this.#loaded.keys()) {
       if (this.#loaded.size <= REMEMBERED_VIEWS) break;
       this.#loaded.delete(oldest);

@@ -8,7 +8,7 @@ export async function openInBrowser(url: string): Promise<boolean> {
   if (!/^https?:\/\//i.test(url)) return false;
   const [command, args] = opener(url);
   return new Promise((resolve) => {
-    const child = spawn(command, args, { stdio: "ignore", detached: true, windowsHide: true });
+    const child = spawn(command, args, { env: process.env, stdio: "ignore", detached: true, windowsHide: true });
     child.once("error", () => resolve(false)); // No opener on this machine: the person has the address.
     child.once("spawn", () => resolve(true));
     child.unref();

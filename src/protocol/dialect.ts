@@ -32,7 +32,12 @@ export interface Dialect {
   readonly wire: Wire;
   /** The method by which a server proves alive. */
   readonly aliveMethod: string;
-  encode(id: RequestId, method: string, params: Readonly<Record<string, unknown>>, options?: EncodeOptions): JsonRpcRequest;
+  encode(
+    id: RequestId,
+    method: string,
+    params: Readonly<Record<string, unknown>>,
+    options?: EncodeOptions,
+  ): JsonRpcRequest;
   /** HTTP headers that mirror the message; `inputSchema` is that of the called tool. */
   headers(message: JsonRpcMessage, inputSchema?: unknown): Readonly<Record<string, string>>;
   decode(method: string, result: unknown): Outcome;
@@ -78,7 +83,12 @@ export interface OpeningStep {
 /** Why an opening found no dialect. Words are made elsewhere. */
 export type OpeningFailure =
   /** `answered` is one version or several, `named` the list as it came. */
-  | { readonly kind: "version"; readonly offered: string; readonly answered: string | null; readonly named?: readonly unknown[] }
+  | {
+      readonly kind: "version";
+      readonly offered: string;
+      readonly answered: string | null;
+      readonly named?: readonly unknown[];
+    }
   | { readonly kind: "refused"; readonly reason: string; readonly rpcError?: unknown }
   /** The probe itself is the reason; the caller has the error that produced it. */
   | { readonly kind: "probe"; readonly probe: Probe };

@@ -25,10 +25,16 @@ export function handshakeWire(version: string, listens: boolean): Wire {
   return { versionHeader: version, sessions: true, resumable: true, listens };
 }
 
-function encode(id: RequestId, method: string, params: Readonly<Record<string, unknown>>, options?: EncodeOptions): JsonRpcRequest {
+function encode(
+  id: RequestId,
+  method: string,
+  params: Readonly<Record<string, unknown>>,
+  options?: EncodeOptions,
+): JsonRpcRequest {
   if (options?.progressToken === undefined) return { jsonrpc: "2.0", id, method, params };
+  const { progressToken } = options;
   const meta = params["_meta"];
-  const merged = { ...(typeof meta === "object" ? meta : undefined), progressToken: options.progressToken };
+  const merged = meta === undefined ? { progressToken } : { ...(meta as object), progressToken };
   return { jsonrpc: "2.0", id, method, params: { ...params, _meta: merged } };
 }
 

@@ -98,13 +98,28 @@ function collect(schema: Readonly<Record<string, unknown>>): Annotations {
 }
 
 /** Keywords whose values are data, where a key of that name annotates nothing. */
-const DATA_KEYWORDS: ReadonlySet<string> = new Set(["x-mcp-header", "default", "enum", "const", "examples", "required", "description", "title"]);
+const DATA_KEYWORDS: ReadonlySet<string> = new Set([
+  "x-mcp-header",
+  "default",
+  "enum",
+  "const",
+  "examples",
+  "required",
+  "description",
+  "title",
+]);
 
-function annotationProblem(header: unknown, type: unknown, path: readonly string[], reachable: boolean): string | undefined {
+function annotationProblem(
+  header: unknown,
+  type: unknown,
+  path: readonly string[],
+  reachable: boolean,
+): string | undefined {
   const where = path.length === 0 ? "the schema root" : path.join(".");
   if (typeof header !== "string" || header === "") return `x-mcp-header of ${where} is not a name`;
   if (!TOKEN.test(header)) return `x-mcp-header ${JSON.stringify(header)} of ${where} is no valid header name`;
-  if (!reachable || path.length === 0) return `x-mcp-header ${JSON.stringify(header)} stands where no single argument can be meant (${where})`;
+  if (!reachable || path.length === 0)
+    return `x-mcp-header ${JSON.stringify(header)} stands where no single argument can be meant (${where})`;
   if (type !== "string" && type !== "integer" && type !== "boolean")
     return `x-mcp-header ${JSON.stringify(header)} of ${where} is on a value that is no string, integer or boolean`;
   return undefined;

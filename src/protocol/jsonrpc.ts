@@ -22,6 +22,7 @@ export interface JsonRpcErrorObject {
 export interface JsonRpcResult {
   readonly jsonrpc: "2.0";
   readonly id: RequestId;
+  /** `undefined` in an answer that has neither a result nor an error. */
   readonly result: unknown;
 }
 
@@ -40,6 +41,8 @@ export const INVALID_REQUEST = -32600;
 export const METHOD_NOT_FOUND = -32601;
 export const INVALID_PARAMS = -32602;
 export const INTERNAL_ERROR = -32603;
+/** 2025-11-25: a person has to visit the addresses in `data.elicitations` first. */
+export const URL_ELICITATION_REQUIRED = -32042;
 /** 2026-07-28: the HTTP headers do not match the body. */
 export const HEADER_MISMATCH = -32020;
 /** 2026-07-28: the request needs a client capability that was not declared. */
@@ -78,24 +81,24 @@ function asMessage(value: unknown): JsonRpcMessage | undefined {
     return value as unknown as JsonRpcMessage;
   }
   if (value["method"] !== undefined) return undefined;
-  if (isObject(value["error"])) return asFailure(value);
-  if (value["result"] !== undefined && isId(value["id"])) return value as unknown as JsonRpcResult;
-  return undefined;
+  const { id, result, error } = value;
+  if (!isId(id) && value["jsonrpc"] !== "2.0") return undefined;
+  if (error !== undefined && error !== null) return asFailure(id, error);
+  if (!isId(id)) return undefined;
+  // An answer with nothing in it still is the answer: its request must not wait for another.
+  return result === undefined && value["jsonrpc"] !== "2.0" ? undefined : { jsonrpc: "2.0", id, result };
 }
 
-/** Errors come with missing codes and object messages in the field; they are made regular here, once. */
-function asFailure(value: Readonly<Record<string, unknown>>): JsonRpcFailure {
-  const error = value["error"] as Readonly<Record<string, unknown>>;
-  const id = value["id"];
-  const code = error["code"];
-  const message = error["message"];
+/** Errors come as strings, with missing codes and with object messages in the field; they are made regular here, once. */
+function asFailure(id: unknown, error: unknown): JsonRpcFailure {
+  const { code, message, data } = isObject(error) ? error : { message: error };
   return {
     jsonrpc: "2.0",
     id: isId(id) ? id : null,
     error: {
       code: typeof code === "number" && Number.isFinite(code) ? code : INTERNAL_ERROR,
       message: typeof message === "string" ? message : JSON.stringify(message ?? "no message"),
-      ...(error["data"] === undefined ? {} : { data: error["data"] }),
+      ...(data === undefined ? {} : { data }),
     },
   };
 }

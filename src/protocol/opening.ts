@@ -1,4 +1,12 @@
-import type { ClientIdentity, Opening, OpeningFailure, OpeningResult, OpeningStep, Probe, ServerIdentity } from "./dialect.ts";
+import type {
+  ClientIdentity,
+  Opening,
+  OpeningFailure,
+  OpeningResult,
+  OpeningStep,
+  Probe,
+  ServerIdentity,
+} from "./dialect.ts";
 import { handshakeDialect, handshakeWire } from "./handshake.ts";
 import { mirrorHeaders } from "./headers.ts";
 import {
@@ -49,7 +57,8 @@ function* handshake(client: ClientIdentity, fresh: boolean): Opening {
   if (reading.kind === "other" && !namesSelfDescribing(first)) return failure({ kind: "probe", probe: first });
 
   const named = reading.kind === "error" ? supportedVersions(reading.error) : undefined;
-  if (reading.kind === "error" && named !== undefined && !named.includes(SELF_DESCRIBING)) return yield* otherVersion(client, reading.error, named);
+  if (reading.kind === "error" && named !== undefined && !named.includes(SELF_DESCRIBING))
+    return yield* otherVersion(client, reading.error, named);
 
   const forward = yield* discover(client, true);
   if ("dialect" in forward) return forward;
@@ -60,7 +69,11 @@ function* handshake(client: ClientIdentity, fresh: boolean): Opening {
 }
 
 /** One more `initialize`, with a version that the server says it supports. */
-function* otherVersion(client: ClientIdentity, error: JsonRpcErrorObject | undefined, named: readonly unknown[]): Opening {
+function* otherVersion(
+  client: ClientIdentity,
+  error: JsonRpcErrorObject | undefined,
+  named: readonly unknown[],
+): Opening {
   const other = bestHandshake(named, new Set([OFFERED]));
   if (other === undefined) return failure({ kind: "version", offered: OFFERED, answered: listed(named), named });
   const step = initialize(client, OTHER_VERSION_ID, other);
@@ -72,11 +85,17 @@ function* otherVersion(client: ClientIdentity, error: JsonRpcErrorObject | undef
 }
 
 /** The server answered `initialize`: its version decides, then it is told that the client is ready. */
-function* accept(client: ClientIdentity, result: Readonly<Record<string, unknown>>, offered: string, pin?: string): Opening {
+function* accept(
+  client: ClientIdentity,
+  result: Readonly<Record<string, unknown>>,
+  offered: string,
+  pin?: string,
+): Opening {
   const version = result["protocolVersion"];
   if (typeof version !== "string") return failure({ kind: "version", offered, answered: null });
   if (version === SELF_DESCRIBING && pin === undefined) return yield* discover(client, true);
-  if (!isHandshake(version) || (pin !== undefined && version !== pin)) return failure({ kind: "version", offered, answered: version });
+  if (!isHandshake(version) || (pin !== undefined && version !== pin))
+    return failure({ kind: "version", offered, answered: version });
   const notice = { jsonrpc: "2.0", method: "notifications/initialized" } as const;
   const told = yield { message: notice, adopt: handshakeWire(version, false) };
   if (told.kind === "closed") return failure({ kind: "probe", probe: told });
@@ -96,7 +115,8 @@ function* discover(client: ClientIdentity, afterFailure = false): Opening {
   if (reading.kind === "other") return failure({ kind: "probe", probe });
   if (reading.kind === "error") return refused(reading.error, SELF_DESCRIBING);
   const named = reading.result["supportedVersions"];
-  if (Array.isArray(named) && !named.includes(SELF_DESCRIBING)) return failure({ kind: "version", offered: SELF_DESCRIBING, answered: listed(named), named });
+  if (Array.isArray(named) && !named.includes(SELF_DESCRIBING))
+    return failure({ kind: "version", offered: SELF_DESCRIBING, answered: listed(named), named });
   return { dialect: statelessDialect(client, discoveredIdentity(reading.result)) };
 }
 
@@ -132,7 +152,8 @@ function read(probe: Probe): Reading {
   }
   if (probe.kind !== "rejected" || !refusesRequest(probe.status)) return { kind: "other" };
   const [message] = parseMessages(probe.body, 1) ?? [];
-  if (message !== undefined && isResponse(message) && isFailure(message)) return { kind: "error", error: message.error };
+  if (message !== undefined && isResponse(message) && isFailure(message))
+    return { kind: "error", error: message.error };
   return { kind: "other" };
 }
 

@@ -68,9 +68,12 @@ function decode(method: string, result: unknown): Outcome {
 
 function inputRequired(result: Readonly<Record<string, unknown>>): Outcome {
   const { inputRequests: requests, requestState: state } = result;
-  if (requests !== undefined && !isObject(requests)) return { kind: "invalid", reason: "inputRequests is not an object" };
-  if (state !== undefined && typeof state !== "string") return { kind: "invalid", reason: "requestState is not a string" };
-  if (requests === undefined && state === undefined) return { kind: "invalid", reason: "input_required without inputRequests and requestState" };
+  if (requests !== undefined && !isObject(requests))
+    return { kind: "invalid", reason: "inputRequests is not an object" };
+  if (state !== undefined && typeof state !== "string")
+    return { kind: "invalid", reason: "requestState is not a string" };
+  if (requests === undefined && state === undefined)
+    return { kind: "invalid", reason: "input_required without inputRequests and requestState" };
   return { kind: "input_required", requests: requests ?? {}, ...(state === undefined ? {} : { state }) };
 }
 

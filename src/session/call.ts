@@ -1,6 +1,7 @@
+import type { Cancellation } from "../cancellation.ts";
 import { AdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
-import { isObject } from "../protocol/jsonrpc.ts";
+import { isObject, type JsonRpcErrorObject, URL_ELICITATION_REQUIRED } from "../protocol/jsonrpc.ts";
 import { rpcError } from "./answer.ts";
 import type { InputPort } from "./input.ts";
 import type { RequestOptions } from "./pending.ts";
@@ -30,11 +31,15 @@ export async function call(
   for (let round = 0; round <= limits.inputRounds; round++) {
     const totalMs = options.totalMs - (performance.now() - startedAt);
     const answer = await session.request(method, asked, round === 0 ? options : { ...options, totalMs }, toolSchema);
-    if ("error" in answer) throw rpcError(session.server, method, answer.error);
+    if ("error" in answer) {
+      await showAddresses(answer.error, input, limits, options);
+      throw rpcError(session.server, method, answer.error);
+    }
     const outcome = session.dialect.decode(method, answer.result);
     if (outcome.kind === "complete") return outcome.result;
     if (outcome.kind === "invalid") throw new AdapterError("protocol.result", { server: session.server, method, reason: outcome.reason });
-    const inputResponses = await answers(session, input, limits, method, outcome.requests, Math.min(options.timeoutMs, totalMs));
+    const left = options.totalMs - (performance.now() - startedAt);
+    const inputResponses = await answers(session, input, limits, method, outcome.requests, Math.min(options.timeoutMs, left), options.cancellation);
     if (options.cancellation?.cancelled) throw new AdapterError("cancelled", { server: session.server });
     asked = {
       ...params,
@@ -45,6 +50,17 @@ export async function call(
   throw new AdapterError("limit.rounds", { server: session.server, method, limit: limits.inputRounds });
 }
 
+/**
+ * 2025-11-25, URL Elicitation Required: the person is shown where to go. The call failed all the same; it is not sent again
+ * until somebody asks for it again.
+ */
+async function showAddresses(error: JsonRpcErrorObject, input: InputPort, limits: Limits, options: CallOptions): Promise<void> {
+  const elicitations = error.code === URL_ELICITATION_REQUIRED && isObject(error.data) ? error.data["elicitations"] : undefined;
+  if (!Array.isArray(elicitations) || !input.offers("elicitation/create")) return;
+  const questions = elicitations.filter(isObject).slice(0, limits.openQuestions);
+  await Promise.all(questions.map((question) => input.ask("elicitation/create", { ...question, mode: "url" }, options.timeoutMs, options.cancellation)));
+}
+
 async function answers(
   session: Session,
   input: InputPort,
@@ -52,6 +68,7 @@ async function answers(
   method: string,
   requests: Readonly<Record<string, unknown>>,
   milliseconds: number,
+  cancellation: Cancellation | undefined,
 ): Promise<Record<string, unknown>> {
   const unusable = (reason: string): AdapterError => new AdapterError("protocol.result", { server: session.server, method, reason });
   const entries = Object.entries(requests);
@@ -64,7 +81,7 @@ async function answers(
   const answered = await Promise.all(
     entries.map(async ([key, request]) => {
       const { method: asked, params } = request as { method: string; params?: unknown };
-      const answer = await input.ask(asked, isObject(params) ? params : {}, milliseconds);
+      const answer = await input.ask(asked, isObject(params) ? params : {}, milliseconds, cancellation);
       if ("result" in answer) return [key, answer.result] as const;
       // This revision has no way to answer a question with an error, except for a person's.
       if (asked === "elicitation/create") return [key, { action: "cancel" }] as const;

@@ -28,9 +28,15 @@ export interface Catalog {
   readonly items: ReadonlyMap<string, Item>;
   /** Names that came more than once. */
   readonly duplicates: readonly string[];
-  /** Items that cannot be used, and why. */
-  readonly leftOut: readonly { readonly name?: string; readonly reason: string }[];
+  /** Items that cannot be used, and why; those without a name are counted. */
+  readonly leftOut: readonly LeftOut[];
   readonly pages: readonly unknown[];
+}
+
+export interface LeftOut {
+  readonly name?: string;
+  readonly reason: string;
+  readonly count?: number;
 }
 
 const MAX_NOTES = 50;
@@ -39,12 +45,14 @@ export function makeCatalog(kind: ListKind, pages: readonly unknown[], dialect: 
   const { key, name: nameKey } = LISTS[kind];
   const items = new Map<string, Item>();
   const duplicates = new Set<string>();
-  const leftOut: { name?: string; reason: string }[] = [];
+  const leftOut: LeftOut[] = [];
+  const nameless = new Map<string, number>();
   for (const page of pages) {
     for (const item of (page as Readonly<Record<string, readonly unknown[]>>)[key] ?? []) {
       const name = isObject(item) ? item[nameKey] : undefined;
       if (!isObject(item) || typeof name !== "string" || name === "") {
-        if (leftOut.length < MAX_NOTES) leftOut.push({ reason: isObject(item) ? `it has no usable ${nameKey}` : "it is not an object" });
+        const reason = isObject(item) ? `it has no usable ${nameKey}` : "it is not an object";
+        nameless.set(reason, (nameless.get(reason) ?? 0) + 1);
         continue;
       }
       const problem = kind === "tools" && transport === "http" ? dialect.refuseTool(item["inputSchema"]) : undefined;
@@ -54,5 +62,6 @@ export function makeCatalog(kind: ListKind, pages: readonly unknown[], dialect: 
       else items.set(name, item);
     }
   }
+  for (const [reason, count] of nameless) leftOut.push({ reason, count });
   return { items, duplicates: [...duplicates], leftOut, pages };
 }

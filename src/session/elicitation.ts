@@ -4,38 +4,54 @@ import { checkAgainst } from "../validation/validator.ts";
 import type { InputAnswer } from "./input.ts";
 
 type Ask = (params: Record<string, unknown>) => Promise<ElicitResult | undefined>;
+type Properties = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 const DECLINED: InputAnswer = { result: { action: "decline" } };
+/** Client, Elicitation: forms are flat. A field without a type may still be a choice. */
+const FIELD_TYPES: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boolean", "array", undefined]);
 
 /**
- * One `elicitation/create`, in form or URL mode (Client, Elicitation). Defaults of the form are filled in where the host's
- * content leaves them out; content that does not fit the requested schema is declined rather than sent.
+ * One `elicitation/create`, in form or URL mode (Client, Elicitation). A question that nobody could answer is refused before
+ * the host is asked. Defaults of the form are filled in where the host's content leaves them out; content that does not fit
+ * the requested schema is declined rather than sent.
  */
 export async function elicitation(params: Readonly<Record<string, unknown>>, ask: Ask): Promise<InputAnswer> {
   const mode = params["mode"] ?? "form";
-  if (mode !== "form" && mode !== "url") return invalid(`unknown elicitation mode ${JSON.stringify(mode)}`);
+  if (mode !== "form" && mode !== "url") return invalid("mode is neither form nor url");
   if (mode === "url") return urlMode(params, ask);
   const schema = params["requestedSchema"];
-  if (!isObject(schema) || !isObject(schema["properties"])) return invalid("requestedSchema is not an object schema with properties");
+  const properties = isObject(schema) && schema["type"] === "object" ? schema["properties"] : undefined;
+  if (!isObject(schema) || !isForm(properties)) return invalid("requestedSchema is not an object schema with simple properties");
   const answer = await ask({ ...params });
   if (!isObject(answer)) return DECLINED;
   if (answer.action !== "accept") return { result: { action: answer.action === "cancel" ? "cancel" : "decline" } };
-  const content = withDefaults(schema["properties"], isObject(answer.content) ? answer.content : {});
+  const content = filledIn(properties, isObject(answer.content) ? answer.content : {});
   const check = await checkAgainst(schema, content);
   return check.kind === "mismatch" ? DECLINED : { result: { action: "accept", content } };
 }
 
 async function urlMode(params: Readonly<Record<string, unknown>>, ask: Ask): Promise<InputAnswer> {
-  if (typeof params["url"] !== "string" || !URL.canParse(params["url"])) return invalid("url is not a URL");
+  if (!isWebAddress(params["url"])) return invalid("url is not an http or https URL");
   const answer = await ask({ ...params });
-  const action = isObject(answer) ? answer["action"] : undefined;
+  const action = isObject(answer) ? answer.action : undefined;
   return { result: { action: action === "accept" || action === "cancel" ? action : "decline" } };
 }
 
-function withDefaults(properties: Readonly<Record<string, unknown>>, content: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const filled: [string, unknown][] = Object.entries(content);
-  for (const [name, property] of Object.entries(properties)) {
-    if (!Object.hasOwn(content, name) && isObject(property) && property["default"] !== undefined) filled.push([name, property["default"]]);
+function isForm(properties: unknown): properties is Properties {
+  return isObject(properties) && Object.values(properties).every((field) => isObject(field) && FIELD_TYPES.has(field["type"]));
+}
+
+function isWebAddress(url: unknown): boolean {
+  return typeof url === "string" && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+}
+
+/** The fields of the form, and no others: what the host gave, else the default. */
+function filledIn(properties: Properties, content: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const filled: [string, unknown][] = [];
+  for (const [name, field] of Object.entries(properties)) {
+    const given = Object.hasOwn(content, name) ? content[name] : undefined;
+    const value = given ?? field["default"];
+    if (value !== undefined) filled.push([name, value]);
   }
   return Object.fromEntries(filled);
 }

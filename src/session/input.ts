@@ -36,27 +36,35 @@ export class InputPort {
     return method === "sampling/createMessage" && services.createMessage !== undefined;
   }
 
-  /** Asks the host. Never rejects and never takes longer than `milliseconds`: what the host does not answer is declined. */
-  async ask(method: string, params: Readonly<Record<string, unknown>>, milliseconds: number): Promise<InputAnswer> {
+  /**
+   * Asks the host. Never rejects and never takes longer than `milliseconds`: what the host does not answer is declined, and
+   * withdrawn from it. `caller` withdraws it earlier.
+   */
+  async ask(method: string, params: Readonly<Record<string, unknown>>, milliseconds: number, caller?: Cancellation): Promise<InputAnswer> {
     const given = new Cancellation();
+    const release = caller?.onCancel(() => given.cancel());
     this.#open.add(given);
     const timer = setTimeout(() => given.cancel(), milliseconds);
+    // A question outside of any call is no reason for Node to stay alive.
+    timer.unref();
     try {
       const late = new Promise<InputAnswer>((resolve) => {
         given.onCancel(() => resolve(this.#unanswered(method)));
       });
       return await Promise.race([this.#dispatch(method, params, given), late]);
     } catch (error) {
+      if (method === "elicitation/create") return this.#unanswered(method);
       return { error: { code: INTERNAL_ERROR, message: reasonOf(error).slice(0, 200) } };
     } finally {
+      release?.();
       clearTimeout(timer);
       this.#open.delete(given);
       given.cancel();
     }
   }
 
-  /** The connection is over: open questions are withdrawn from the host. */
-  close(): void {
+  /** Nobody waits for the answers any more: open questions are withdrawn from the host. */
+  withdraw(): void {
     for (const open of this.#open) open.cancel();
   }
 
@@ -78,10 +86,11 @@ export class InputPort {
       return Array.isArray(roots) ? { result: { roots: roots.filter(isRoot) } } : malformed("a list of roots");
     }
     if (method === "sampling/createMessage") {
+      // Client, Sampling: tools must not be offered to a client that did not declare them.
+      if (params["tools"] !== undefined) return invalidQuestion("This client does not support tools in sampling");
       const result = await services.createMessage?.({ ...params }, context);
-      return isObject(result) && isObject(result["content"]) || (isObject(result) && Array.isArray(result["content"]))
-        ? { result }
-        : malformed("a message");
+      if (!isObject(result) || !(isObject(result["content"]) || Array.isArray(result["content"]))) return malformed("a message");
+      return { result: { role: "assistant", model: "unknown", ...result } };
     }
     const { elicit } = services;
     if (elicit === undefined) return malformed("an elicitation");
@@ -91,13 +100,13 @@ export class InputPort {
 }
 
 function isRoot(root: unknown): boolean {
-  return isObject(root) && typeof root["uri"] === "string";
+  return isObject(root) && typeof root["uri"] === "string" && root["uri"].startsWith("file://");
 }
 
 function malformed(what: string): InputAnswer {
   return { error: { code: INTERNAL_ERROR, message: `The host did not give ${what}` } };
 }
 
-export function invalidQuestion(message: string): InputAnswer {
+function invalidQuestion(message: string): InputAnswer {
   return { error: { code: INVALID_PARAMS, message } };
 }

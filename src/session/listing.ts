@@ -54,7 +54,7 @@ export class Listing {
   discover(options: DiscoverOptions): Promise<Catalog> {
     return new Promise<Catalog>((resolve, reject) => {
       if (options.cancellation.cancelled) return reject(new AdapterError("cancelled", { server: this.#session.server }));
-      const walk = this.#current === undefined ? this.#start({ waiters: new Set(), cancellation: new Cancellation() }) : this.#following();
+      const walk = this.#following();
       walk.waiters.add(new Waiter(this.#session, options, resolve, reject, (waiter, error) => this.#leave(walk, waiter, error)));
     });
   }
@@ -70,20 +70,25 @@ export class Listing {
     if (walk.waiters.size === 0) this.#abandon(walk);
   }
 
+  /** The walk that begins next: at the end of this turn of the event loop, so that its callers share it, or after the current one. */
   #following(): Walk {
-    this.#next ??= { waiters: new Set(), cancellation: new Cancellation() };
+    if (this.#next !== undefined) return this.#next;
+    this.#next = { waiters: new Set(), cancellation: new Cancellation() };
+    if (this.#current === undefined) process.nextTick(() => this.#startNext());
     return this.#next;
+  }
+
+  #startNext(): void {
+    const next = this.#next;
+    this.#next = undefined;
+    if (next === undefined || next.waiters.size === 0) return;
+    this.#current = next;
+    void this.#run(next);
   }
 
   #abandon(walk: Walk): void {
     if (walk === this.#next) this.#next = undefined;
     walk.cancellation.cancel();
-  }
-
-  #start(walk: Walk): Walk {
-    this.#current = walk;
-    void this.#run(walk);
-    return walk;
   }
 
   async #run(walk: Walk): Promise<void> {
@@ -95,16 +100,14 @@ export class Listing {
       settle = (waiter) => waiter.reject(error);
     }
     this.#current = undefined;
-    const next = this.#next;
-    this.#next = undefined;
     for (const waiter of walk.waiters) settle(waiter);
     walk.waiters.clear();
-    if (next !== undefined && next.waiters.size > 0) this.#start(next);
+    this.#startNext();
   }
 
   async #walk(cancellation: Cancellation): Promise<Catalog> {
     const { method, key } = LISTS[this.#kind];
-    const { server, dialect } = this.#session;
+    const { server } = this.#session;
     const pages: unknown[] = [];
     const seen = new Set<unknown>();
     let cursor: unknown;
@@ -115,20 +118,20 @@ export class Listing {
       const items = isObject(page) ? page[key] : undefined;
       if (!Array.isArray(items)) throw new AdapterError("protocol.result", { server, method, reason: `${key} is not a list` });
       pages.push(page);
+      if (cursor === "" && this.#names(pages) === names) {
+        // Some servers give an empty cursor on their last page: it is followed once, and ends with a page that brings nothing new.
+        pages.pop();
+        break;
+      }
       count += items.length;
       if (count > this.#limits.discoveryTools) throw new AdapterError("limit.items", { server, method, limit: this.#limits.discoveryTools });
-      if (cursor === "") {
-        // Some servers give an empty cursor on their last page: it is followed once, and ends with a page that brings nothing new.
-        const now = makeCatalog(this.#kind, pages, dialect, this.#session.transport.kind).items.size;
-        if (now === names) break;
-      }
       cursor = (page as Readonly<Record<string, unknown>>)["nextCursor"];
       if (cursor === undefined || cursor === null) break;
       if (typeof cursor !== "string") throw new AdapterError("protocol.result", { server, method, reason: "nextCursor is not a string" });
       if (seen.has(cursor)) throw new AdapterError("protocol.cursor", { server, method, cursor });
       seen.add(cursor);
       if (pages.length >= this.#limits.discoveryPages) throw new AdapterError("limit.pages", { server, method, limit: this.#limits.discoveryPages });
-      if (cursor === "") names = makeCatalog(this.#kind, pages, dialect, this.#session.transport.kind).items.size;
+      if (cursor === "") names = this.#names(pages);
     }
     this.#forgetBeyond(pages.length);
     return this.#remember(pages);
@@ -158,6 +161,10 @@ export class Listing {
     }
     this.#pages[index] ??= new RememberedPage();
     return this.#pages[index];
+  }
+
+  #names(pages: readonly unknown[]): number {
+    return makeCatalog(this.#kind, pages, this.#session.dialect, this.#session.transport.kind).items.size;
   }
 
   #forgetBeyond(count: number): void {

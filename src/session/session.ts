@@ -1,9 +1,10 @@
-import { AdapterError, isAdapterError } from "../errors.ts";
+import { AdapterError, isAdapterError, reasonOf } from "../errors.ts";
 import type { Deadlines } from "../deadlines.ts";
 import type { Limits } from "../limits.ts";
 import type { PersonWait } from "../person-wait.ts";
 import type { Dialect } from "../protocol/dialect.ts";
 import {
+  INTERNAL_ERROR,
   isFailure,
   isRequest,
   isResponse,
@@ -15,7 +16,7 @@ import {
   parseMessages,
   type RequestId,
 } from "../protocol/jsonrpc.ts";
-import type { Raw, Sink, Transport } from "../transport/transport.ts";
+import { HANDED_OVER, type Raw, type Sink, type Transport } from "../transport/transport.ts";
 import type { InputPort } from "./input.ts";
 import { type Answer, type GaveUp, Pending, type PendingOwner, type ProgressReport, type RequestOptions } from "./pending.ts";
 
@@ -52,6 +53,8 @@ export class Session implements Sink, PendingOwner {
   #closed: Error | undefined;
   #probe: { readonly timer: NodeJS.Timeout } | undefined;
   #openQuestions = 0;
+  /** The last call was given up and none waits: a question that still comes belongs to nobody. */
+  #abandoned = false;
 
   constructor(options: SessionOptions) {
     this.server = options.server;
@@ -86,8 +89,9 @@ export class Session implements Sink, PendingOwner {
       if (pending.settled) return; // Cancelled before anything was sent.
       pending.headers = headers;
       this.#pending.set(id, pending);
+      if (options.effects === true) this.#abandoned = false;
       if (options.page !== undefined) this.#lists.add(pending);
-      void this.#send(message, pending);
+      this.#send(message, pending);
     });
   }
 
@@ -117,16 +121,29 @@ export class Session implements Sink, PendingOwner {
 
   // Sending
 
-  async #send(message: JsonRpcMessage, pending: Pending): Promise<void> {
+  #send(message: JsonRpcMessage, pending: Pending): void {
+    let sending: Promise<void>;
     try {
-      await this.transport.send(message, pending);
+      sending = this.transport.send(message, pending);
     } catch (error) {
+      // Cycles and BigInts have no JSON; only an embedding program can give them.
       this.#drop(pending);
-      pending.reject(this.#described(error, pending));
+      pending.reject(new AdapterError("params.invalid", { tool: pending.method, path: "", reason: `cannot be sent as JSON (${reasonOf(error)})` }));
       return;
     }
+    if (sending === HANDED_OVER) return;
+    sending.then(
+      () => this.#sent(pending),
+      (error: unknown) => {
+        this.#drop(pending);
+        pending.reject(this.#described(error, pending));
+      },
+    );
+  }
+
+  /** Where each request has its own exchange, that is over now: no answer can come any more. */
+  #sent(pending: Pending): void {
     if (!this.transport.ownStream || pending.settled) return;
-    // The exchange is over: no answer can come any more.
     this.#drop(pending);
     const { server } = this;
     const reason = "the response ended without an answer to this request";
@@ -175,6 +192,11 @@ export class Session implements Sink, PendingOwner {
       pending.resolve({ error: response.error });
       return;
     }
+    if (response.result === undefined) {
+      const { server } = this;
+      pending.reject(new AdapterError("protocol.result", { server, method: pending.method, reason: "it has neither a result nor an error" }));
+      return;
+    }
     pending.options.page?.keep(raw, pending.id, response.result);
     pending.resolve({ result: response.result });
   }
@@ -213,6 +235,8 @@ export class Session implements Sink, PendingOwner {
     const { input, limits } = this.#options;
     if (!this.dialect.serverMayAsk(method) || !input.offers(method))
       return { error: { code: METHOD_NOT_FOUND, message: `Method not found: ${method.slice(0, limits.nameCharacters)}` } };
+    if (this.#abandoned && method === "elicitation/create") return { result: { action: "cancel" } };
+    if (this.#abandoned && method === "sampling/createMessage") return { error: { code: INTERNAL_ERROR, message: "The call was cancelled" } };
     if (this.#openQuestions >= limits.openQuestions) return { error: { code: METHOD_NOT_FOUND, message: "Too many open questions" } };
     this.#openQuestions++;
     try {
@@ -243,10 +267,19 @@ export class Session implements Sink, PendingOwner {
     );
     if (!onTheWire) return;
     pending.abort();
+    this.#abandon(pending);
     if (this.#closed !== undefined) return;
     const notice = this.dialect.cancelNotice(pending.id, why === "timeout" ? "timed out" : "cancelled", this.transport.ownStream);
     if (notice !== undefined) void this.#notice(notice);
     if (!this.transport.ownStream) this.#mustProveAlive();
+  }
+
+  /** With the last call, the questions that came for it are withdrawn. */
+  #abandon({ outcomeUnknown: isCall }: Pending): void {
+    for (const other of this.#pending.values()) if (other.outcomeUnknown) return;
+    if (!isCall) return;
+    this.#abandoned = true;
+    this.#options.input.withdraw();
   }
 
   /** A server that shares one channel for everything is stopped if it does not answer after a request was given up. */
@@ -281,7 +314,7 @@ export class Session implements Sink, PendingOwner {
     if (this.#closed !== undefined) return;
     this.#closed = error ?? new AdapterError("closed.stopped", { server: this.server, outcomeUnknown: false });
     if (this.#probe !== undefined) this.#provedAlive();
-    this.#options.input.close();
+    this.#options.input.withdraw();
     const waiting = [...this.#pending.values()];
     this.#pending.clear();
     this.#lists.clear();

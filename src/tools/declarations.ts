@@ -1,6 +1,9 @@
 import type { JsonSchema, ToolName } from "../contract.ts";
 
-/** What the model is told of a tool. Every byte is paid for in every request: at most 1,300 for the three together. */
+/**
+ * What the model is told of a tool. Every byte is paid for in every request: at most 1,300 for the three together, with
+ * what a host wraps around them.
+ */
 export interface Declaration {
   readonly name: ToolName;
   readonly description: string;
@@ -9,12 +12,13 @@ export interface Declaration {
 
 const TEXT = { type: "string" } as const;
 const OBJECT = { type: "object" } as const;
-const TIMEOUT = { type: "integer", minimum: 1, maximum: 300 } as const;
+/** Its bounds are checked, and named in the error; here they would cost bytes of every request. */
+const TIMEOUT = { type: "integer" } as const;
 const TARGET = { server: TEXT, configPath: TEXT, url: TEXT } as const;
 
 export const LIST: Declaration = {
   name: "mcp_list",
-  description: "List MCP servers, or what one server has. query finds tools by words; tool shows one in full.",
+  description: "List MCP servers, or what one has. query: find by words; tool: one in full.",
   parameters: {
     type: "object",
     properties: {
@@ -30,7 +34,7 @@ export const LIST: Declaration = {
 
 export const CALL: Declaration = {
   name: "mcp_call",
-  description: "Call one tool of an MCP server. Find it and its parameters with mcp_list first.",
+  description: "Call a tool of an MCP server; mcp_list finds it and its parameters.",
   parameters: {
     type: "object",
     properties: { ...TARGET, tool: TEXT, arguments: OBJECT, timeoutSeconds: TIMEOUT },
@@ -40,8 +44,7 @@ export const CALL: Declaration = {
 
 export const REQUEST: Declaration = {
   name: "mcp_request",
-  description:
-    "Send another MCP method to a server (resources/read, prompts/get, completion/complete), or one raw JSON-RPC request to a url.",
+  description: "Send another MCP method to a server (resources/read, prompts/get), or raw JSON-RPC to a url.",
   parameters: {
     type: "object",
     properties: { ...TARGET, method: TEXT, params: OBJECT, id: TEXT, timeoutSeconds: TIMEOUT },

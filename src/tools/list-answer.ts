@@ -82,7 +82,7 @@ function notesOf({ catalog, spec }: ListAnswerOptions): Record<string, unknown> 
   const { duplicates, leftOut } = catalog;
   return {
     ...(duplicates.length === 0 ? {} : { duplicates: duplicates.slice(0, NOTED_NAMES) }),
-    ...(leftOut.length === 0 ? {} : { leftOut: leftOut.slice(0, NOTED_NAMES) }),
+    ...(leftOut.length === 0 ? {} : { leftOut: leftOut.slice(-NOTED_NAMES) }),
     ...(spec.includeTools === undefined && spec.excludeTools === undefined ? {} : { filtered: true }),
   };
 }

@@ -70,11 +70,12 @@ export class StandingStream {
 
   #openInTime(): void {
     const wait = this.#notBefore - performance.now();
-    if (wait <= 0) return this.#open();
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      if (this.#state === "closed") this.#open();
-    }, wait);
+    if (wait <= 0) this.#open();
+    else
+      this.#timer ??= setTimeout(() => {
+        this.#timer = undefined;
+        if (this.#state === "closed") this.#open();
+      }, wait);
   }
 
   #open(): void {

@@ -11,7 +11,7 @@ import { stopTree } from "./process-tree.ts";
 import { reaper } from "./reaper.ts";
 import { type ExitStatus, type SpawnedProcess, spawnProcess } from "./spawn.ts";
 import { readable, StderrTail } from "./stderr-tail.ts";
-import type { Raw, SendOptions, Sink, Transport } from "./transport.ts";
+import { HANDED_OVER, type Raw, type SendOptions, type Sink, type Transport } from "./transport.ts";
 
 const SKIPPED_LINES = 5;
 const SKIPPED_CHARACTERS = 120;
@@ -69,8 +69,18 @@ export class StdioTransport implements Transport {
 
   adopt(_wire: Wire): void {}
 
-  async send(message: JsonRpcMessage, options?: SendOptions): Promise<void> {
+  send(message: JsonRpcMessage, options?: SendOptions): Promise<void> {
     const line = `${JSON.stringify(message)}\n`;
+    const child = this.#process;
+    if (child === undefined || line.length >= DIRECT_CHARACTERS || child.stdin.writableNeedDrain || !this.#isRunning)
+      return this.#sendWaiting(message, line, options);
+    this.#lines.push(line);
+    // Messages of one turn of the event loop share one write.
+    if (this.#lines.length === 1) process.nextTick(() => this.#flush(child));
+    return HANDED_OVER;
+  }
+
+  async #sendWaiting(message: JsonRpcMessage, line: string, options: SendOptions | undefined): Promise<void> {
     this.#checkSize(message, line);
     let child = this.#running();
     // While an earlier message is only half written this one waits its turn, and can still be given up without harm.
@@ -79,11 +89,6 @@ export class StdioTransport implements Transport {
       child = this.#running();
     }
     this.#lines.push(line);
-    if (line.length < DIRECT_CHARACTERS) {
-      // Messages of one turn of the event loop share one write.
-      if (this.#lines.length === 1) process.nextTick(() => this.#flush(child));
-      return;
-    }
     if (!this.#flush(child)) await this.#drained(child, message, options);
   }
 
@@ -140,16 +145,20 @@ export class StdioTransport implements Transport {
     if (text !== "") this.#skipped.push(text.slice(0, SKIPPED_CHARACTERS));
   }
 
+  get #isRunning(): boolean {
+    return !this.#broken && this.#closing === undefined;
+  }
+
   /** @throws AdapterError `closed`, nothing was written. */
   #running(): SpawnedProcess {
-    if (this.#process !== undefined && !this.#broken && this.#closing === undefined) return this.#process;
+    if (this.#process !== undefined && this.#isRunning) return this.#process;
     throw new AdapterError("closed", { server: this.#server, reason: "it is not running", outcomeUnknown: false, ...this.diagnostics() });
   }
 
   /** Whether all bytes are with the operating system. */
   #flush(child: SpawnedProcess): boolean {
     const lines = this.#lines;
-    if (lines.length === 0 || this.#broken || this.#closing !== undefined) return true;
+    if (lines.length === 0 || !this.#isRunning) return true;
     this.#lines = [];
     return child.stdin.write(lines.length === 1 ? lines[0] : lines.join(""));
   }

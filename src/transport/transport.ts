@@ -34,6 +34,9 @@ export interface SendOptions {
   readonly mayAsk?: boolean;
 }
 
+/** What `send` may give where everything is handed over already: shared, so that the usual case makes no promise. */
+export const HANDED_OVER: Promise<void> = Promise.resolve();
+
 /**
  * Moves messages. Knows nothing of methods, ids or eras; it may tell a request from a notification.
  *

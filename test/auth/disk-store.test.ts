@@ -202,7 +202,7 @@ describe("the lock of the store", () => {
     let inside = 0;
     let most = 0;
     const stores = Array.from({ length: 8 }, () => new DiskStore({ folder }));
-    const change = async (record: SignInRecord): Promise<{ value: void; record: SignInRecord }> => {
+    const change = async (record: SignInRecord): Promise<{ value: undefined; record: SignInRecord }> => {
       inside += 1;
       most = Math.max(most, inside);
       await new Promise((resolve) => setImmediate(resolve));
@@ -251,13 +251,12 @@ describe("several processes", () => {
       // The first refresh is answered when both have been refused.
       server.beforeToken = async () => {
         const deadline = Date.now() + 10_000;
-        while (resource.requests("/mcp").length < before + 4 && Date.now() < deadline) {
+        while (resource.requests("/mcp").length < before + 2 && Date.now() < deadline) {
           await new Promise((resolve) => setImmediate(resolve));
         }
       };
       const programs = await Promise.all([start("call", folder, resource.url), start("call", folder, resource.url)]);
       const results = await Promise.all(programs.map(({ go }) => go()));
-      // Without settings the first refusal loads the store, the second one refreshes.
       expect(results).toEqual(Array(2).fill({ status: 200, answered: 1 }));
       expect(server.requests("/token").map(({ form }) => form.get("grant_type"))).toEqual([
         "authorization_code",

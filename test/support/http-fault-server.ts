@@ -24,7 +24,7 @@ export interface Seen {
 }
 
 export interface Scenario {
-  /** Act as soon as the head of a POST is there, before its body was read. */
+  /** Act on a `tools/call` as soon as its head is there, when most of its body was not read. */
   readonly early?: (exchange: FaultExchange) => void;
   /** The message whose exchange goes wrong; the others are answered well. Default: `tools/call`. `*`: all of them. */
   readonly on?: string;
@@ -127,9 +127,10 @@ export class FaultServer {
         if (head < 0) return;
         const parsed = parseHead(buffer.toString("latin1", 0, head));
         const scenario = this.#options.scenarios[parsed.path.slice(1)] ?? {};
-        if (scenario.early !== undefined && parsed.httpMethod === "POST" && !early) {
+        if (scenario.early !== undefined && !early && buffer.indexOf('"method":"tools/call"') > 0) {
           early = true;
-          const seen: Seen = { ...parsed, body: "", rpc: {}, connection, turn: turn + 1 };
+          socket.pause();
+          const seen: Seen = { ...parsed, body: "", rpc: { method: "tools/call" }, connection, turn: turn + 1 };
           this.seen.push(seen);
           scenario.early(new FaultExchange(this, socket, seen, scenario));
         }

@@ -12,18 +12,21 @@ export interface Page {
   readonly headers: Headers;
 }
 
-/** Follows redirects as a browser does; aborting it closes the tab. */
+/** Follows redirects and keeps cookies as a browser does; aborting it closes the tab. */
 export async function browse(address: string, signal?: AbortSignal): Promise<Page> {
+  const jar = new Map<string, string>();
   let url = address;
   for (let hop = 0; hop < 10; hop += 1) {
-    const response = await fetch(url, {
-      redirect: "manual",
-      ...(signal && { signal }),
-      headers: { connection: "close" },
-    });
+    const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join("; ");
+    const headers = { connection: "close", ...(cookie === "" ? {} : { cookie }) };
+    const response = await fetch(url, { redirect: "manual", headers, ...(signal && { signal }) });
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      jar.set(name, value);
+    }
     const location = response.headers.get("location");
-    if (location === null)
-      return { url, status: response.status, text: await response.text(), headers: response.headers };
+    const text = await response.text();
+    if (location === null) return { url, status: response.status, text, headers: response.headers };
     url = new URL(location, url).href;
   }
   return { url, status: 0, text: "", headers: new Headers() };

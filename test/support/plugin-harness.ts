@@ -88,10 +88,10 @@ export class PluginHarness {
     if (refused !== 0) throw new Error(`The plugin refused: ${refused}.`);
   }
 
-  /** Adds an entry that starts a fault server in one of its modes, with a ledger of its own. */
+  /** Adds an entry that starts a fault server in one of its modes (and its arguments), with a ledger of its own. */
   serve(name: string, fixture: string, mode = "", entry: Entry = {}): this {
     const env = { LEDGER: this.#ledgerPath(name), ...(entry["env"] as object | undefined) };
-    const args = [join(SERVERS, `${fixture}.mjs`), ...(mode === "" ? [] : [mode])];
+    const args = [join(SERVERS, `${fixture}.mjs`), ...mode.split(" ").filter((word) => word !== "")];
     return this.configure(name, { command: process.execPath, args, ...entry, env });
   }
 
@@ -249,6 +249,8 @@ const WATCHED = ["ProcessWrap", "PipeWrap", "TCPSocketWrap", "TCPServerWrap", "T
 const EVENTS = ["exit", "SIGINT", "SIGTERM", "SIGHUP", "uncaughtException", "unhandledRejection", "warning"] as const;
 
 function baseline(): Baseline {
+  // Made by Node when they are first asked for.
+  void [process.stdin, process.stdout, process.stderr];
   const resources = new Map<string, number>();
   for (const name of process.getActiveResourcesInfo()) resources.set(name, (resources.get(name) ?? 0) + 1);
   return {

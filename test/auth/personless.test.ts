@@ -1,0 +1,191 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from "@jest/globals";
+import { MemoryStore } from "../../src/auth/store.ts";
+import { FakeAuthorizationServer, FakeResource, FakeServer, json, type Seen } from "../support/fake-oauth.ts";
+import { authorizerFor, call } from "../support/oauth-client.ts";
+
+const JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer";
+
+let server: FakeAuthorizationServer;
+let resource: FakeResource;
+
+beforeEach(async () => {
+  server = await new FakeAuthorizationServer().start();
+  resource = await new FakeResource(server).start();
+});
+afterEach(async () => {
+  jest.restoreAllMocks();
+  await Promise.all([server.stop(), resource.stop()]);
+});
+
+const formOf = (seen: Seen | undefined): Record<string, string> => Object.fromEntries(seen?.form ?? []);
+
+describe("client credentials", () => {
+  const settings = {
+    grantType: "client_credentials",
+    clientId: "machine",
+    clientSecret: "the machine's secret",
+  } as const;
+
+  it("need no person, no redirect and no registration, and stay out of the store", async () => {
+    const store = new MemoryStore();
+    expect(await call(authorizerFor(resource.url, { settings, store }), resource.url)).toEqual({
+      status: 200,
+      answered: 1,
+    });
+    expect(formOf(server.requests("/token")[0])).toEqual({ grant_type: "client_credentials", resource: resource.url });
+    expect([server.requests("/authorize"), server.requests("/register")]).toEqual([[], []]);
+    expect(JSON.stringify(await store.read(resource.url))).not.toMatch(/access-|refresh-|secret/);
+  });
+
+  it("are asked for again before the token ends, once for all calls", async () => {
+    const authorizer = authorizerFor(resource.url, { settings });
+    await call(authorizer, resource.url);
+    const now = Date.now;
+    jest.spyOn(Date, "now").mockImplementation(() => now() + 3595_000);
+    const results = await Promise.all([call(authorizer, resource.url), call(authorizer, resource.url)]);
+    expect(results).toEqual(Array(2).fill({ status: 200, answered: 0 }));
+    expect(server.requests("/token")).toHaveLength(2);
+  });
+
+  it("step up without a person", async () => {
+    const authorizer = authorizerFor(resource.url, { settings: { ...settings, scope: "read" } });
+    await call(authorizer, resource.url);
+    resource.needs = "write";
+    expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 1 });
+    expect(server.requests("/token").map(({ form }) => form.get("scope"))).toEqual(["read", "read write"]);
+  });
+
+  it("that are refused are not asked for again", async () => {
+    server.overrides.set("/token", (_, response) => json(response, 401, { error: "invalid_client" }));
+    await expect(call(authorizerFor(resource.url, { settings }), resource.url)).rejects.toMatchObject({
+      code: "auth_required",
+      details: { oauthError: "invalid_client", status: 401 },
+    });
+    expect(server.requests("/token")).toHaveLength(1);
+  });
+
+  it("are not shown to an authorization server that the resource names later", async () => {
+    const store = new MemoryStore();
+    await call(authorizerFor(resource.url, { settings, store }), resource.url);
+    const other = await new FakeAuthorizationServer().start();
+    try {
+      resource.trusted = other;
+      const later = authorizerFor(resource.url, { settings: { ...settings, scope: "x" }, store });
+      await expect(call(later, resource.url)).rejects.toMatchObject({ message: expect.stringContaining("belongs to") });
+      expect(other.requests("/token")).toEqual([]);
+    } finally {
+      await other.stop();
+    }
+  });
+
+  it("need a client", async () => {
+    const authorizer = authorizerFor(resource.url, { settings: { grantType: "client_credentials" } });
+    await expect(call(authorizer, resource.url)).rejects.toMatchObject({
+      message: expect.stringContaining('"clientId"'),
+    });
+  });
+});
+
+describe("a workload's assertion", () => {
+  it("is exchanged for a token, with or without a client of its own", async () => {
+    for (const clientId of ["workload", undefined]) {
+      const settings = {
+        grantType: "jwt_bearer",
+        assertion: "a.signed.assertion",
+        ...(clientId && { clientId }),
+      } as const;
+      expect(await call(authorizerFor(resource.url, { settings }), resource.url)).toEqual({ status: 200, answered: 1 });
+    }
+    const base = { grant_type: JWT_BEARER, assertion: "a.signed.assertion", resource: resource.url };
+    expect(server.requests("/token").map(formOf)).toEqual([{ ...base, client_id: "workload" }, base]);
+  });
+
+  it("that is refused is neither sent again nor shown", async () => {
+    const settings = { grantType: "jwt_bearer", clientId: "workload", assertion: "an-expired-assertion" } as const;
+    server.overrides.set("/token", ({ form }, response) =>
+      json(response, 400, { error: "invalid_grant", error_description: `${form.get("assertion")} is expired` }),
+    );
+    await expect(call(authorizerFor(resource.url, { settings }), resource.url)).rejects.toMatchObject({
+      message: expect.stringContaining("invalid_grant ([redacted] is expired)"),
+    });
+    expect(server.requests("/token")).toHaveLength(1);
+  });
+
+  it("is needed", async () => {
+    const authorizer = authorizerFor(resource.url, { settings: { grantType: "jwt_bearer" } });
+    await expect(call(authorizer, resource.url)).rejects.toMatchObject({
+      message: expect.stringContaining('"assertion"'),
+    });
+  });
+});
+
+describe("enterprise-managed authorization", () => {
+  let provider: FakeServer;
+  const answer = {
+    access_token: "the-identity-assertion-grant",
+    issued_token_type: "urn:ietf:params:oauth:token-type:id-jag",
+    token_type: "N_A",
+  };
+
+  beforeEach(async () => {
+    provider = await new FakeServer().start();
+    provider.overrides.set("/.well-known/openid-configuration", (_, response) =>
+      json(response, 200, { issuer: provider.origin, token_endpoint: `${provider.origin}/exchange` }),
+    );
+    provider.overrides.set("/exchange", (_, response) => json(response, 200, answer));
+  });
+  afterEach(async () => await provider.stop());
+
+  const identity = { clientId: "at-the-provider", idToken: "an.id.token" };
+  const client = { clientId: "at-the-server", clientSecret: "the secret at the server" };
+
+  it("turns the ID token into a grant at the provider, and the grant into a token at the server", async () => {
+    for (const where of [{ issuer: provider.origin }, { tokenEndpoint: `${provider.origin}/exchange` }]) {
+      const settings = { grantType: "enterprise", ...client, identityProvider: { ...identity, ...where } } as const;
+      const authorizer = authorizerFor(resource.url, { settings: { ...settings, scope: "chat" } });
+      expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 1 });
+    }
+    expect(formOf(provider.requests("/exchange")[0])).toEqual({
+      grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
+      requested_token_type: "urn:ietf:params:oauth:token-type:id-jag",
+      subject_token: "an.id.token",
+      subject_token_type: "urn:ietf:params:oauth:token-type:id_token",
+      audience: server.issuer,
+      resource: resource.url,
+      scope: "chat",
+      client_id: "at-the-provider",
+    });
+    expect(formOf(server.requests("/token")[0])).toMatchObject({
+      grant_type: JWT_BEARER,
+      assertion: answer.access_token,
+    });
+    expect(server.requests("/token")[0]?.headers.authorization).toMatch(/^Basic /);
+    expect(JSON.stringify(server.seen)).not.toContain("an.id.token");
+    expect(JSON.stringify(provider.seen)).not.toContain("the secret at the server");
+  });
+
+  it("takes nothing else for the grant", async () => {
+    provider.overrides.set("/exchange", (_, response) =>
+      json(response, 200, { ...answer, issued_token_type: "other" }),
+    );
+    const identityProvider = { ...identity, issuer: provider.origin };
+    const authorizer = authorizerFor(resource.url, {
+      settings: { grantType: "enterprise", ...client, identityProvider },
+    });
+    await expect(call(authorizer, resource.url)).rejects.toMatchObject({ code: "auth_required" });
+    expect(server.requests("/token")).toEqual([]);
+  });
+
+  it.each([[{}], [{ clientId: "x" }], [{ clientId: "x", idToken: "y" }]])(
+    "says what %j lacks",
+    async (identityProvider) => {
+      const authorizer = authorizerFor(resource.url, {
+        settings: { grantType: "enterprise", ...client, identityProvider },
+      });
+      await expect(call(authorizer, resource.url)).rejects.toMatchObject({
+        code: "auth_required",
+        message: expect.stringContaining("identityProvider"),
+      });
+    },
+  );
+});

@@ -1,0 +1,309 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, delimiter, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterEach, describe, expect, it } from "@jest/globals";
+import type { DialogOptions, PiUi } from "../../src/pi/pi-api.ts";
+import { type PiHost, piHosts, piText } from "../support/pi-host.ts";
+import { waitFor } from "../support/wait.ts";
+
+const host = piHosts();
+const PATH = process.env["PATH"] ?? "";
+
+afterEach(() => {
+  process.env["PATH"] = PATH;
+});
+
+interface Shown {
+  readonly dialog: string;
+  readonly title: string;
+  readonly more: unknown;
+  readonly options?: DialogOptions | undefined;
+}
+
+/** A person who answers every dialog from a list, in order; a function answers late. */
+function person(...answers: unknown[]): { ui: PiUi; shown: Shown[] } {
+  const shown: Shown[] = [];
+  const answer = async (dialog: string, title: string, more: unknown, options?: DialogOptions): Promise<never> => {
+    shown.push({ dialog, title, more, options });
+    const next = answers.shift();
+    return (typeof next === "function" ? await next(more) : next) as never;
+  };
+  const ui: PiUi = {
+    confirm: (title, message, options) => answer("confirm", title, message, options),
+    select: (title, choices, options) => answer("select", title, choices, options),
+    input: (title, placeholder, options) => answer("input", title, placeholder, options),
+    notify: (message, type) => {
+      shown.push({ dialog: "notify", title: message, more: type });
+    },
+  };
+  return { ui, shown };
+}
+
+/** A project whose server asks nobody before its calls. */
+const open = (pi: PiHost): PiHost => pi.configure("~/.pi/agent/mcp.json", { autoApprove: true }).load();
+const elicit = async (pi: PiHost, properties: object, required: string[] = []): Promise<Record<string, unknown>> => {
+  const requestedSchema = { type: "object", properties, required };
+  return JSON.parse(piText(await pi.call("elicit", { message: "Who?", requestedSchema }))) as Record<string, unknown>;
+};
+
+describe("without a UI", () => {
+  it("a project's own servers stay off, and the user's start", async () => {
+    const pi = host().configure(".mcp.json").load();
+    await pi.emit("session_start", { reason: "startup" });
+    const error = await pi.failure("mcp_call", { server: "agent", tool: "echo" });
+    expect(error).toMatchObject({ code: "denied" });
+    expect(pi.pids()).toEqual([]);
+    const own = host().configure("~/.pi/agent/mcp.json").load();
+    expect(piText(await own.call("echo", { message: "mine" }))).toBe("Echo: mine");
+  });
+
+  it("a session that a person has trusted starts a project's servers; Pi's bare word is not enough", async () => {
+    const trusting = { isProjectTrusted: () => true };
+    const bare = host().configure(".mcp.json").load();
+    bare.context = bare.contextWith(trusting);
+    await bare.emit("session_start", { reason: "startup" });
+    expect(await bare.failure("mcp_call", { server: "agent", tool: "echo" })).toMatchObject({ code: "denied" });
+
+    const asked = host().configure(".pi/mcp.json").load();
+    asked.context = asked.contextWith(trusting);
+    await asked.emit("session_start", { reason: "startup" });
+    expect(piText(await asked.call("echo", { message: "trusted" }))).toBe("Echo: trusted");
+
+    const declined = host().configure(".pi/mcp.json").load();
+    declined.context = declined.contextWith({ isProjectTrusted: () => false });
+    await declined.emit("session_start", { reason: "startup" });
+    expect(await declined.failure("mcp_call", { server: "agent", tool: "echo" })).toMatchObject({ code: "denied" });
+  });
+
+  it("a file that makes Pi ask, written while the session runs, makes nothing trusted", async () => {
+    const pi = host().load();
+    pi.context = pi.contextWith({ isProjectTrusted: () => true });
+    await pi.emit("session_start", { reason: "startup" });
+    pi.configure(".pi/mcp.json");
+    expect(await pi.failure("mcp_call", { server: "agent", tool: "echo" })).toMatchObject({ code: "denied" });
+  });
+
+  it("servers are offered the project's root and nothing that needs a person", async () => {
+    const pi = host().configure("~/.pi/agent/mcp.json").load();
+    const seen = JSON.parse(piText(await pi.call("where"))) as { client: Record<string, unknown> };
+    expect(Object.keys(seen.client)).toEqual(["roots"]);
+    const roots = JSON.parse(piText(await pi.call("roots"))) as unknown;
+    expect(roots).toEqual({ roots: [{ uri: pathToFileURL(pi.cwd).href, name: basename(pi.cwd) }] });
+  });
+
+  it("nor where the host only has some of the dialogs, or says that they do not work", async () => {
+    const broken = person().ui;
+    const contexts = [
+      { hasUI: true, ui: { notify: () => undefined } },
+      { hasUI: true, ui: broken, capabilities: new Set(["tools", "ui.notify"]) },
+      { hasUI: false, ui: broken },
+    ];
+    for (const context of contexts) {
+      const pi = host().configure("~/.pi/agent/mcp.json").load();
+      pi.context = pi.contextWith(context);
+      const seen = JSON.parse(piText(await pi.call("where"))) as { client: Record<string, unknown> };
+      expect(Object.keys(seen.client)).toEqual(["roots"]);
+    }
+  });
+});
+
+describe("the person", () => {
+  it("is asked before a server starts and before a tool is called, and sees what and from where", async () => {
+    const { ui, shown } = person(true, true, true);
+    const pi = host().configure(".mcp.json").withUi(ui).load();
+    expect(piText(await pi.call("echo", { message: "hi" }))).toBe("Echo: hi");
+    await pi.call("where");
+    expect(shown.map(({ dialog, title }) => [dialog, title])).toEqual([
+      ["confirm", 'Start the MCP server "agent"?'],
+      ["confirm", 'Call "echo" of the MCP server "agent"?'],
+      ["confirm", 'Call "where" of the MCP server "agent"?'],
+    ]);
+    expect(shown[0]?.more).toContain("agent.mjs");
+    expect(shown[0]?.more).toContain(join(pi.cwd, ".mcp.json"));
+    expect(shown[1]?.more).toBe('{"message":"hi"}');
+    expect(shown[2]?.more).toContain("it only reads");
+    expect(shown.every(({ options }) => options?.signal instanceof AbortSignal && options.timeout === undefined)).toBe(
+      true,
+    );
+  });
+
+  it("says no, and nothing is started or sent", async () => {
+    const { ui } = person(false, true, false);
+    const pi = host().configure(".mcp.json").withUi(ui).load();
+    expect(await pi.failure("mcp_call", { server: "agent", tool: "echo" })).toMatchObject({ code: "denied" });
+    expect(pi.pids()).toEqual([]);
+    expect(await pi.failure("mcp_call", { server: "agent", tool: "fail" })).toMatchObject({ code: "denied" });
+    expect(readFileSync(pi.ledger, "utf8")).not.toContain("tools/call");
+  });
+
+  it("reads a long or deceptive command in full length and without invisible characters", async () => {
+    const { ui, shown } = person(false);
+    const args = ["\u001b[2Kharmless", "a b", "x".repeat(2000)];
+    const pi = host().withUi(ui).load();
+    pi.write(".mcp.json", { mcpServers: { agent: { command: "run", args } } });
+    await pi.failure("mcp_list", { server: "agent" });
+    const text = String(shown[0]?.more);
+    expect(text.startsWith('run "\\u001b[2Kharmless" "a b" xxx')).toBe(true);
+    expect(text).toContain("characters in all");
+  });
+
+  it("is not asked any more once the call is aborted, and the next question comes through", async () => {
+    const abort = new AbortController();
+    const { ui, shown } = person(() => new Promise(() => {}), true);
+    const pi = host().configure(".mcp.json").withUi(ui).load();
+    const running = pi.failure("mcp_list", { server: "agent" }, { signal: abort.signal });
+    await waitFor("the question is shown", () => shown.length === 1);
+    abort.abort();
+    expect(await running).toMatchObject({ code: "cancelled" });
+    expect(shown[0]?.options?.signal?.aborted).toBe(true);
+    expect(piText(await pi.run("mcp_list", { server: "agent", query: "echo" }))).toContain("echo");
+  });
+
+  it("gets one question at a time, and time without end only at the host's own terminal", async () => {
+    let unanswered = 0;
+    let most = 0;
+    const later = async (): Promise<boolean> => {
+      most = Math.max(most, ++unanswered);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      unanswered--;
+      return true;
+    };
+    const { ui, shown } = person(later, later, later, later);
+    const pi = host().configure(".mcp.json").load();
+    pi.context = pi.contextWith({ mode: "rpc", hasUI: true, ui });
+    await Promise.all([pi.call("echo"), pi.call("echo"), pi.call("where")]);
+    expect([shown.length, most]).toEqual([4, 1]);
+    expect(shown[0]?.options?.timeout).toBeGreaterThan(0);
+  });
+
+  it("is left alone by a session that is over", async () => {
+    const { ui, shown } = person(() => new Promise(() => {}));
+    const pi = host().configure(".mcp.json").withUi(ui).load();
+    const running = pi.failure("mcp_list", { server: "agent" });
+    await waitFor("the question is shown", () => shown.length === 1);
+    await pi.emit("session_shutdown", { reason: "new" });
+    expect(await running).toMatchObject({ code: "closed" });
+    expect(shown).toHaveLength(1);
+  });
+
+  it("hears of warnings and errors of a server, not of the rest, and not without end", async () => {
+    const { ui, shown } = person();
+    const pi = open(host().withUi({ notify: ui.notify as NonNullable<PiUi["notify"]> }));
+    await pi.call("log", { level: "info", message: "chatter" });
+    await pi.call("log", { level: "warning", message: "low\u001b[31m disk" });
+    await pi.call("log", { level: "error", message: "no disk" });
+    await waitFor("both are shown", () => shown.length === 2);
+    expect(shown.map(({ title, more }) => [title, more])).toEqual([
+      ['MCP server "agent": low disk', "warning"],
+      ['MCP server "agent": no disk', "error"],
+    ]);
+    for (let at = 0; at < 20; at++) await pi.call("log", { level: "error", message: `again ${at}` });
+    expect(shown).toHaveLength(10);
+  });
+});
+
+describe("a form that a server asks to be filled in", () => {
+  const fields = {
+    name: { type: "string", title: "Your name", description: "as others write it" },
+    age: { type: "integer", minimum: 18 },
+    color: { type: "string", enum: ["r", "g"], enumNames: ["Red", "Green"] },
+    size: {
+      type: "string",
+      oneOf: [
+        { const: "s", title: "Small" },
+        { const: "l", title: "Large" },
+      ],
+    },
+    agree: { type: "boolean" },
+    tags: { type: "array", items: { type: "string", enum: ["a", "b", "c"] } },
+  };
+
+  it("is asked field by field, each by the dialog that fits", async () => {
+    const { ui, shown } = person(true, "Ann", "42", "Green", "Large", "No", "[ ] c", "[ ] a", "[x] c", "(done)");
+    const pi = open(host().withUi(ui));
+    expect(await elicit(pi, fields, Object.keys(fields))).toEqual({
+      action: "accept",
+      content: { name: "Ann", age: 42, color: "g", size: "l", agree: false, tags: ["a"] },
+    });
+    expect(shown[1]).toMatchObject({ dialog: "input" });
+    expect(shown[1]?.title).toBe('MCP server "agent" asks: Who?\nYour name (as others write it)');
+    expect(shown[3]).toMatchObject({ dialog: "select", more: ["Red", "Green"] });
+  });
+
+  it("may leave out what is not required; the defaults are filled in", async () => {
+    const { ui } = person(true, "", "", "(leave out)", "(leave out)", "(done)");
+    const pi = open(host().withUi(ui));
+    const { name, age, color, agree, tags } = fields;
+    const asked = { name, age: { ...age, default: 30 }, color, agree, tags };
+    expect(await elicit(pi, asked, ["age"])).toEqual({ action: "accept", content: { age: 30 } });
+  });
+
+  it("is asked again for an answer that does not fit, three times in all", async () => {
+    const patient = person(true, "x", "7", "20");
+    const pi = open(host().withUi(patient.ui));
+    expect(await elicit(pi, { age: fields.age }, ["age"])).toEqual({ action: "accept", content: { age: 20 } });
+    expect(patient.shown[3]?.title).toContain("That does not fit");
+    const stubborn = open(host().withUi(person(true, "x", "y", "z", "20").ui));
+    expect(await elicit(stubborn, { age: fields.age }, ["age"])).toEqual({ action: "cancel" });
+  });
+
+  it("is cancelled as a whole with the dialog that is dismissed", async () => {
+    const pi = open(host().withUi(person(true, "Ann", undefined).ui));
+    expect(await elicit(pi, { name: fields.name, color: fields.color })).toEqual({ action: "cancel" });
+  });
+
+  it("without a field is a question to confirm", async () => {
+    const pi = open(host().withUi(person(true, true, false).ui));
+    expect(await elicit(pi, {})).toEqual({ action: "accept", content: {} });
+    expect(await elicit(pi, {})).toEqual({ action: "decline" });
+  });
+});
+
+describe("a page that a server asks to be visited", () => {
+  const url = "https://example.test/consent?a=1&b=%24(touch%20x)";
+  const visit = (pi: PiHost): Promise<unknown> =>
+    pi
+      .call("elicit", { mode: "url", message: "Sign", url, elicitationId: "1" })
+      .then((result) => JSON.parse(piText(result)));
+
+  /** Puts an opener of the test's own before the system's. */
+  function opener(pi: PiHost): string {
+    const folder = join(pi.root, "bin");
+    const log = join(pi.root, "opened");
+    mkdirSync(folder);
+    for (const name of ["xdg-open", "open"]) {
+      writeFileSync(join(folder, name), `#!/bin/sh\nprintf '%s' "$1" > '${log}'\n`);
+      chmodSync(join(folder, name), 0o755);
+    }
+    process.env["PATH"] = `${folder}${delimiter}${PATH}`;
+    return log;
+  }
+
+  const onPosix = process.platform === "win32" ? it.skip : it;
+
+  onPosix("is shown in full, and opened after a yes", async () => {
+    const { ui, shown } = person(true, true);
+    const pi = open(host().withUi(ui));
+    const log = opener(pi);
+    expect(await visit(pi)).toEqual({ action: "accept" });
+    await waitFor("the page is opened", () => existsSync(log) && readFileSync(log, "utf8") === url);
+    expect(shown[1]).toMatchObject({ dialog: "confirm", more: url });
+    expect(shown[1]?.title).toContain("example.test");
+  });
+
+  onPosix("is not opened after a no", async () => {
+    const pi = open(host().withUi(person(true, false).ui));
+    const log = opener(pi);
+    expect(await visit(pi)).toEqual({ action: "decline" });
+    expect(existsSync(log)).toBe(false);
+  });
+
+  onPosix("is shown once more where there is nothing to open it with", async () => {
+    const { ui, shown } = person(true, true);
+    const pi = open(host().withUi(ui));
+    process.env["PATH"] = join(pi.root, "nothing");
+    expect(await visit(pi)).toEqual({ action: "accept" });
+    expect(shown.at(-1)).toMatchObject({ dialog: "notify" });
+    expect(shown.at(-1)?.title).toContain(url);
+  });
+});

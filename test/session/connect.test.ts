@@ -1,0 +1,121 @@
+import { describe, expect, test } from "@jest/globals";
+import { REVISIONS } from "../../src/protocol/versions.ts";
+import { harnesses, jsonOf, textOf } from "../support/plugin-harness.ts";
+import { isAlive, waitFor } from "../support/wait.ts";
+
+const make = harnesses();
+const IMPATIENT = { stdinEndMs: 300, terminateMs: 300 };
+
+describe("the handshake", () => {
+  test("initialize goes first and offers 2025-11-25, then the server is told that we are ready, then tools are listed", async () => {
+    const host = make().serve("plain", "processes", "plain");
+    await host.call("plain", "echo");
+    const methods = host.ledger("plain").filter(({ event }) => event === "in").map(({ message }) => message?.method);
+    expect(methods).toEqual(["initialize", "notifications/initialized", "tools/list", "tools/call"]);
+    expect(host.received("plain", "initialize")[0]?.message?.params).toMatchObject({
+      protocolVersion: "2025-11-25",
+      capabilities: {},
+      clientInfo: { name: "rpi-mcp-adapter", version: expect.any(String) },
+    });
+  });
+
+  test("an unknown revision is refused by name, and the server killed although it ignores signals [D01]", async () => {
+    const host = make({ limits: IMPATIENT }).serve("odd", "versions", "proto-unknown");
+    const { code, message, details } = await host.listFailure("odd");
+    expect(code).toBe("unsupported_protocol");
+    expect(message).toContain("1999-01-01");
+    expect(details).toMatchObject({ server: "odd", answered: "1999-01-01", offered: "2025-11-25" });
+    await waitFor("it is killed", () => host.pids("odd").every((pid) => !isAlive(pid)));
+    expect(host.received("odd", "notifications/initialized")).toEqual([]);
+  });
+
+  test.each(["proto-missing", "proto-number"])("an answer without a usable revision is unsupported_protocol (%s) [D01]", async (mode) => {
+    const host = make({ limits: IMPATIENT }).serve("odd", "versions", mode);
+    const { code, message, details } = await host.listFailure("odd");
+    expect(code).toBe("unsupported_protocol");
+    expect(message).toContain("without a protocol version");
+    expect(details).toMatchObject({ answered: null });
+  });
+
+  test("an answer that is no object is a refused handshake", async () => {
+    const host = make({ limits: IMPATIENT }).serve("odd", "versions", "proto-null");
+    expect((await host.listFailure("odd")).code).toBe("connect_failed");
+  });
+
+  test.each(REVISIONS.slice(0, 4))("revision %s is accepted when a server answers it [D01]", async (revision) => {
+    const host = make().serve("server", "versions", `proto ${revision}`);
+    expect(textOf(await host.call("server", "echo"))).toBe(revision);
+    expect(jsonOf(await host.list("server"))["protocolVersion"]).toBe(revision);
+  });
+
+  test("a pinned revision is offered, and another one in the answer is refused", async () => {
+    const host = make().serve("pinned", "versions", "proto 2025-06-18", { protocol: "2025-06-18" });
+    await host.list("pinned");
+    expect(host.received("pinned", "initialize")[0]?.message?.params).toMatchObject({ protocolVersion: "2025-06-18" });
+    host.serve("other", "versions", "proto 2025-03-26", { protocol: "2025-06-18" });
+    const { code, details } = await host.listFailure("other");
+    expect(code).toBe("unsupported_protocol");
+    expect(details).toMatchObject({ offered: "2025-06-18", answered: "2025-03-26" });
+  });
+
+  test("a server that refuses initialize is connect_failed with its own words", async () => {
+    const host = make().serve("refuses", "versions", "refuses");
+    const { code, message, details } = await host.listFailure("refuses");
+    expect(code).toBe("connect_failed");
+    expect(message).toContain("no licence");
+    expect(details).toMatchObject({ rpcError: { code: -32000, message: "no licence" } });
+  });
+
+  test("a server without serverInfo is shown as unknown", async () => {
+    const host = make().serve("anonymous", "versions", "no-server-info");
+    expect(jsonOf(await host.list("anonymous"))["serverInfo"]).toEqual({ name: "unknown" });
+  });
+
+  test.each(["no-tools", "no-capabilities"])("a server that does not advertise tools is refused by list and call, and asked for none (%s)", async (mode) => {
+    const host = make().serve("bare", "versions", mode);
+    for (const { code, message } of [await host.listFailure("bare"), await host.callFailure("bare", "x")]) {
+      expect(code).toBe("capability_missing");
+      expect(message).toContain("tools");
+    }
+    expect(host.received("bare", "tools/list")).toEqual([]);
+    expect(host.received("bare", "tools/call")).toEqual([]);
+    expect(host.received("bare", "initialize")).toHaveLength(1);
+  });
+
+  test("what a server does offer is reached without tools", async () => {
+    const host = make().serve("bare", "versions", "no-tools");
+    expect(jsonOf(await host.list("bare", { kind: "resources" }))["resources"]).toEqual([{ uri: "a://1", name: "one" }]);
+    const result = await host.run("mcp_request", { configPath: host.configPath, server: "bare", method: "resources/list" });
+    expect(jsonOf(result)).toEqual({ resources: [{ uri: "a://1", name: "one" }] });
+  });
+});
+
+describe("servers that exit at any moment", () => {
+  test.each([
+    ["start", "connect_failed"],
+    ["input", "connect_failed"],
+    ["list", "closed"],
+    ["call", "closed"],
+  ])("an exit at %s is told at once as %s", async (when, expected) => {
+    const host = make().serve("exits", "processes", `exits-at ${when} 7`);
+    const { code, details } = await host.callFailure("exits", "fine", {}, { timeoutSeconds: 60 });
+    expect(code).toBe(expected);
+    expect(details).toMatchObject({ exitCode: 7, signal: null });
+  });
+
+  test("an exit right after the handshake is told at once", async () => {
+    const host = make().serve("exits", "processes", "exits-at initialized 0");
+    const { code } = await host.callFailure("exits", "fine", {}, { timeoutSeconds: 60 });
+    expect(["connect_failed", "closed"]).toContain(code);
+  });
+
+  test("an exit after the answer spoils neither the answer nor the next call", async () => {
+    const host = make().serve("exits", "processes", "exits-at answered 0");
+    for (let round = 0; round < 3; round++) {
+      expect(textOf(await host.call("exits", "fine"))).toBe("fine");
+      const pids = host.pids("exits");
+      await waitFor("it is gone", () => !isAlive(pids.at(-1) ?? 0));
+    }
+    expect(host.pids("exits")).toHaveLength(3);
+  });
+});

@@ -1,0 +1,167 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { describe, expect, test } from "@jest/globals";
+import type { AgentToolResult } from "../../src/contract.ts";
+import { harnesses, type PluginHarness, textOf } from "../support/plugin-harness.ts";
+
+const make = harnesses();
+
+function results(entry: Record<string, unknown> = {}): PluginHarness {
+  return make().serve("results", "results", "", entry);
+}
+
+/** The MCP result that a tool gave, as our result keeps it. */
+function mcpResult(result: AgentToolResult): unknown {
+  return result.details?.["mcpResult"];
+}
+
+/** The private file that a note names. */
+function fileIn(text: string): string {
+  return /is in (\S+) until/.exec(text)?.[1] ?? "";
+}
+
+describe("what a model sees of a result", () => {
+  test("structured content alone is shown as JSON text, and the result is kept untouched [F01]", async () => {
+    const host = results();
+    const result = await host.call("results", "structured");
+    expect(result.content).toEqual([{ type: "text", text: '{"temperature":36,"unit":"C"}' }]);
+    expect(result.details).toMatchObject({ server: "results", tool: "structured", mcpResult: { structuredContent: { temperature: 36, unit: "C" } } });
+    expect(textOf(await host.call("results", "structured-array"))).toBe("[1,2]");
+  });
+
+  test("structured content that a text block holds already is not shown twice; other texts do not hide it", async () => {
+    const host = results();
+    expect((await host.call("results", "structured-and-same-text")).content).toEqual([{ type: "text", text: '{ "b": 2, "a": 1 }' }]);
+    expect((await host.call("results", "structured-and-other-text")).content).toEqual([
+      { type: "text", text: "a is 1" },
+      { type: "text", text: '{"a":1}' },
+    ]);
+  });
+
+  test("an error result is a tool_error with the server's text, never validated, and keeps the connection [F03]", async () => {
+    const host = results();
+    const { code, message, details } = await host.callFailure("results", "quota");
+    expect(code).toBe("tool_error");
+    expect(message).toContain("quota exceeded");
+    expect(message).not.toContain("outputSchema");
+    expect(details).toMatchObject({ mcpResult: { isError: true, structuredContent: { wrong: true } } });
+    await host.call("results", "structured");
+    expect(host.pids("results")).toHaveLength(1);
+  });
+
+  test("a result that breaks its outputSchema is shown with a warning", async () => {
+    const result = await results().call("results", "bad-structure");
+    expect(textOf(result)).toContain("has text");
+    expect(textOf(result)).toContain('{"wrong":true}');
+    expect(textOf(result)).toMatch(/Warning: .*outputSchema/);
+  });
+
+  test("all blocks come in order: texts and images as they are, the others in words without base64 [F05]", async () => {
+    const { content } = await results().call("results", "blocks");
+    expect(content.map(({ type }) => type)).toEqual(["text", "image", "text", "text", "text", "text", "text"]);
+    const texts = content.map((block) => (block.type === "text" ? block.text : `${block.mimeType} ${block.data.length}`));
+    expect(texts[0]).toBe("first");
+    expect(texts[1]).toMatch(/^image\/png \d+$/);
+    expect(texts[2]).toMatch(/audio.*audio\/wav.*4 bytes/);
+    expect(texts[3]).toMatch(/report.*file:\/\/\/report\.md/);
+    expect(texts[4]).toBe("embedded in full");
+    expect(texts[5]).toMatch(/file:\/\/\/data\.bin.*application\/octet-stream.*4 bytes/);
+    expect(texts[6]).toBe("last");
+    expect(texts.join()).not.toMatch(/UklGRg|AAECAw/);
+  });
+
+  test("unknown blocks become short labelled JSON and never a failure [F05]", async () => {
+    const result = await results().call("results", "blocks-unknown");
+    const text = textOf(result);
+    for (const part of ["json", '"a":1', "no type", "null", "bare", "good"]) expect(text).toContain(part);
+    expect(result.content).toHaveLength(6);
+  });
+
+  test("an image over the limit becomes a note with type and size, and its caption stays [F06]", async () => {
+    const { content } = await results().call("results", "huge-image");
+    expect(content).toHaveLength(2);
+    expect(content[0]).toEqual({ type: "text", text: "caption" });
+    expect(content[1]).toMatchObject({ type: "text", text: expect.stringMatching(/image\/png.*4718592 bytes/) });
+  });
+
+  test("images without usable data or type become notes", async () => {
+    const { content } = await results().call("results", "bad-image");
+    expect(content.map(({ type }) => type)).toEqual(["text", "text", "text"]);
+  });
+
+  test.each(["empty", "nothing", "no-object", "content-string"])("an odd or empty result is shown honestly (%s)", async (tool) => {
+    const result = await results().call("results", tool);
+    expect(textOf(result)).not.toBe("");
+    if (tool === "no-object") expect(textOf(result)).toContain("just a string");
+    if (tool === "content-string") expect(textOf(result)).toContain("a string");
+    expect(mcpResult(result)).toBeDefined();
+  });
+
+  test("a null result is shown honestly", async () => {
+    const result = await results().call("results", "null-result");
+    expect(textOf(result)).toContain("null");
+    expect(mcpResult(result)).toBeNull();
+  });
+
+  test("an error without text says so", async () => {
+    const { code, message } = await results().callFailure("results", "error-without-text");
+    expect(code).toBe("tool_error");
+    expect(message).not.toBe("");
+  });
+
+  test("a JSON-RPC error is rpc_error with its code, and long data is cut", async () => {
+    const { code, message, details } = await results().callFailure("results", "rpc-error");
+    expect(code).toBe("rpc_error");
+    expect(message).toContain("it is broken");
+    expect(message).toContain("-32055");
+    expect(details).toMatchObject({ server: "results", method: "tools/call", rpcError: { code: -32055, message: "it is broken" } });
+    expect(JSON.stringify(details).length).toBeLessThan(6000);
+  });
+});
+
+describe("the bound of a result's text", () => {
+  test("a long text keeps its head and tail around a note, and the whole is in a private file until the session ends [L06]", async () => {
+    const host = results();
+    const result = await host.call("results", "long-text");
+    const text = textOf(result);
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(50 * 1024);
+    expect(text.startsWith("HEAD ä🎉")).toBe(true);
+    expect(text.endsWith(" TAIL")).toBe(true);
+    expect(text).not.toContain("\ufffd");
+    const whole = 6 * 512 * 1024 + 10;
+    expect(text).toContain(`of ${whole} bytes`);
+    const path = fileIn(text);
+    expect(statSync(path).size).toBe(whole);
+    expect(readFileSync(path, "utf8").endsWith("🎉 TAIL")).toBe(true);
+    if (process.platform !== "win32") {
+      expect(statSync(path).mode & 0o777).toBe(0o600);
+      expect(statSync(dirname(path)).mode & 0o777).toBe(0o700);
+    }
+    await host.shutdown();
+    expect(existsSync(dirname(path))).toBe(false);
+  });
+
+  test("many texts are bounded together, with one note and one file", async () => {
+    const host = results();
+    const { content } = await host.call("results", "many-texts");
+    const texts = content.map((block) => (block.type === "text" ? block.text : ""));
+    const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+    expect(bytes).toBeLessThanOrEqual(50 * 1024);
+    expect(texts[0]).toMatch(/^block 0 /);
+    expect(texts.at(-1)).toMatch(/block 2999 x+$/);
+    const notes = texts.join("\n").match(/until the session ends/g);
+    expect(notes).toHaveLength(1);
+    const whole = readFileSync(fileIn(texts.join("\n")), "utf8");
+    expect(whole).toContain("block 1500 ");
+  });
+
+  test("the entry's maxResultBytes counts, and holds for error texts too", async () => {
+    const host = results({ maxResultBytes: 2000 });
+    const { message, details } = await host.callFailure("results", "error-long");
+    expect(Buffer.byteLength(message)).toBeLessThan(2300);
+    expect(message).toContain("begin e");
+    expect(message).toContain("e end");
+    expect(readFileSync(fileIn(message), "utf8")).toHaveLength(200_010);
+    expect((details?.["mcpResult"] as { content: { text: string }[] }).content[0]?.text).toHaveLength(200_010);
+  });
+});

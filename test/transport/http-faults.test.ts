@@ -1,0 +1,81 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { Cancellation } from "../../src/cancellation.ts";
+import { FaultServer } from "../support/http-fault-server.ts";
+import { FAULTS, ODDITIES } from "../support/http-faults.ts";
+import { failureOf, httpClient, textOf, type TransportClient } from "../support/transport-client.ts";
+import { waitFor } from "../support/wait.ts";
+
+const PROMPT_MS = 1000;
+const FAST = { minRetryMs: 1, defaultRetryMs: 1, resumeAttempts: 3, refusalMs: 100, lingerMs: 50 };
+
+let server: FaultServer;
+const clients: TransportClient[] = [];
+
+beforeAll(async () => {
+  server = await FaultServer.start({ scenarios: { ...FAULTS, ...ODDITIES } });
+});
+afterEach(async () => {
+  await Promise.all(clients.splice(0).map((client) => client.transport.close()));
+});
+afterAll(() => server.dispose());
+
+async function connected(scenario: string): Promise<TransportClient> {
+  const client = await httpClient(server.url(scenario), { limits: FAST });
+  clients.push(client);
+  await client.handshake();
+  return client;
+}
+
+describe("a call that fails is sent once, and its end is noticed at once", () => {
+  test.each(Object.entries(FAULTS).filter(([, fault]) => !fault.silent))("%s", async (name, fault) => {
+    const client = await connected(name);
+    const startedAt = performance.now();
+    const text = fault.early === undefined ? "x" : "x".repeat(3 << 20);
+    const outcome = await client.call(text).then(
+      (reply) => ({ reply }),
+      (error: unknown) => ({ error }),
+    );
+    expect(performance.now() - startedAt).toBeLessThan(PROMPT_MS);
+    if (fault.fails === undefined) expect(outcome).toEqual({ reply: undefined });
+    else {
+      expect(outcome).toMatchObject({ error: { situation: fault.fails } });
+      if (fault.outcomeUnknown !== undefined) expect(outcome).toMatchObject({ error: { details: { outcomeUnknown: fault.outcomeUnknown } } });
+    }
+    expect({ posts: server.posts(name).length, runs: server.executions(name) }).toEqual({ posts: 1, runs: fault.runs });
+  });
+
+  test.each(Object.entries(FAULTS).filter(([, fault]) => fault.silent))("%s, given up [J04]", async (name, fault) => {
+    const client = await connected(name);
+    const before = server.sockets.size;
+    const cancellation = new Cancellation();
+    const failure = failureOf(client.call("x".repeat(fault.early ? 3 << 20 : 1), { cancellation }));
+    await waitFor("the request", () => server.requests(name, "POST").length === 3 && (name !== "resume-hangs" || server.requests(name, "GET").length > 0));
+    cancellation.cancel();
+    const startedAt = performance.now();
+    expect((await failure).situation).toBe("cancelled");
+    expect(performance.now() - startedAt).toBeLessThan(100);
+    await waitFor("the socket is closed at once", () => server.sockets.size < before, 500);
+    expect(server.executions(name)).toBe(fault.runs);
+  });
+
+  test("at least 40 ways were tried", () => {
+    expect(Object.keys(FAULTS).length).toBeGreaterThanOrEqual(40);
+  });
+});
+
+describe("after a failed call the next one works", () => {
+  // Servers recover: the same transport, the next message.
+  test.each(["reset-before-head", "json-truncated", "call-503", "sse-reset", "bad-chunk-size", "gzip-broken"])("%s", async (name) => {
+    const client = await connected(name);
+    await failureOf(client.call("lost"));
+    expect(await client.request("ping")).toMatchObject({ result: {} });
+  });
+});
+
+describe("odd answers that are answers all the same [G04] [G12] [H02] [H12]", () => {
+  test.each(Object.keys(ODDITIES))("%s", async (name) => {
+    const client = await connected(name);
+    for (const text of ["first ünïcödé 😀", "second\u2028"]) expect(textOf(await client.call(text))).toBe(text);
+    expect(server.executions(name)).toBe(2);
+  });
+});
