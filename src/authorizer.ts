@@ -15,7 +15,10 @@ export interface Authorizer {
    * where that is an AdapterError.
    */
   challenge(challenge: Challenge, signal: AbortSignal): Promise<void>;
-  /** Looks at a response for what the next request needs (a DPoP nonce). */
+  /**
+   * Looks at a response, of whatever status, for what the next request needs (a DPoP nonce), and whether the token was
+   * accepted: a refusal carries `WWW-Authenticate`.
+   */
   observe?(headers: Readonly<Record<string, string | string[] | undefined>>): void;
 }
 
@@ -31,6 +34,4 @@ export interface Challenge extends AuthorizedRequest {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** What `headers` gave for the refused request: tells a token that was renewed meanwhile from one that is no good. */
   readonly sent?: Readonly<Record<string, string>>;
-  /** How many challenges were already answered for this same request; ends loops early. */
-  readonly answered?: number;
 }

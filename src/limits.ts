@@ -72,6 +72,8 @@ export interface Limits {
   readonly queuedPartials: number;
   /** Bytes of a JSON Schema that is compiled for validation. */
   readonly schemaBytes: number;
+  /** Time one validation against a JSON Schema may take; beyond it the value counts as unchecked. */
+  readonly validationMs: number;
   /** Successful authorizations within one call. */
   readonly authorizations: number;
   /** Bound of the wait for a person who signs in. */
@@ -128,6 +130,7 @@ export const LIMITS: Limits = Object.freeze({
   quotedCharacters: 300,
   queuedPartials: 256,
   schemaBytes: 256 * KiB,
+  validationMs: 500,
   authorizations: 3,
   signInMs: 300_000,
   oauthAnswerBytes: 1 * MiB,

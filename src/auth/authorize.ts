@@ -14,17 +14,13 @@ import type { SignInRecord, StoredGrant } from "./store.ts";
 export interface Authorization extends Scene {
   readonly asked: ChallengeFacts;
   readonly status: 401 | 403;
-  /** How many challenges were already answered for the same request, if known. */
-  readonly answered: number | undefined;
   /** Sign in whatever there is already. */
   readonly forced: boolean;
   readonly person: Person | undefined;
 }
 
-/** A token refused this soon after it was issued was never good. */
+/** A token that was refused this soon, and never accepted, was never good. */
 const FRESH_MS = 60_000;
-/** The same where it is not known whether it was issued for this very request. */
-const SURELY_FRESH_MS = 10_000;
 /** The same step-up is not asked for again within this time. */
 const STEP_UP_PAUSE_MS = 60_000;
 
@@ -75,10 +71,10 @@ async function refreshes(
   { authorizationServer }: Discovered,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { asked, state } = authorization;
+  const { asked } = authorization;
   if (grant.refreshToken === undefined || isPersonless(authorization.context)) return false;
   if (asked.scope !== undefined && !covers(grant.scope, asked.scope)) return false;
-  if (state.origin.by !== "store" && isRefusedAgain(authorization)) return false;
+  if (isRefusedAgain(authorization, grant)) return false;
   return (await refreshGrant(authorization, grant, authorizationServer, signal)) === "renewed";
 }
 
@@ -89,7 +85,7 @@ function refuseLoop(authorization: Authorization, grant: StoredGrant, { scopesSu
   const needed = asked.scope ?? (status === 403 ? scopesSupported?.join(" ") : undefined);
   const shown = needed === undefined ? "a scope it does not name" : `the scope ${excerpt(needed, context.limits)}`;
   if (status === 401 && (needed === undefined || covers(grant.scope, needed))) {
-    if (state.origin.by !== "authorization" || !isRefusedAgain(authorization)) return;
+    if (state.origin.by !== "authorization" || !isRefusedAgain(authorization, grant)) return;
     throw failed(context, `the server refuses the token that ${host} has just issued for it`);
   }
   if (needed === undefined || covers(grant.scope, needed)) {
@@ -103,9 +99,9 @@ function refuseLoop(authorization: Authorization, grant: StoredGrant, { scopesSu
   state.steppedUp.set(union, performance.now());
 }
 
-function isRefusedAgain({ answered, state }: Authorization): boolean {
-  const age = performance.now() - state.origin.at;
-  return answered === undefined ? age < SURELY_FRESH_MS : answered > 0 && age < FRESH_MS;
+/** Whether new tokens were refused at their first use. */
+function isRefusedAgain({ state: { accepted, origin } }: Authorization, grant: StoredGrant): boolean {
+  return grant.accessToken !== accepted && origin.by !== "store" && performance.now() - origin.at < FRESH_MS;
 }
 
 async function signIn(

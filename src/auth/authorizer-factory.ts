@@ -11,13 +11,13 @@ export interface AuthorizerOptions {
   /** The server's address: the protected resource. */
   readonly url: string;
   /** The entry's `oauth`; absent: sign in when challenged, with a client that registers itself. */
-  readonly settings?: OAuthSettings;
+  readonly settings?: OAuthSettings | undefined;
   /** Shared by all authorizers that are to share what is in flight. */
   readonly store: TokenStore;
   /** Opens an address in the person's browser. Absent: nobody can be asked, and a needed sign-in ends `auth_required`. */
-  readonly openUrl?: (url: string, signal: AbortSignal) => Promise<void>;
+  readonly openUrl?: ((url: string, signal: AbortSignal) => Promise<void>) | undefined;
   /** Told the host at which the person is awaited, before the wait begins. */
-  readonly onWaiting?: (authorizationHost: string) => void;
+  readonly onWaiting?: ((authorizationHost: string) => void) | undefined;
   readonly clientInfo: { readonly name: string; readonly version: string };
   readonly limits: Limits;
   readonly redactor: Redactor;

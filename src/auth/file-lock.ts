@@ -26,15 +26,21 @@ export async function lockFile(path: string, waitMs: number, signal: AbortSignal
   const content = JSON.stringify(owner);
   // A monotonic clock: the wall clock may jump while we wait.
   const deadline = performance.now() + waitMs;
-  for (;;) {
-    if (await create(path, content)) return { release: () => release(path, content) };
+  for (let refusals = 0; ; ) {
+    const created = await create(path, content).catch((error: unknown) => {
+      // Windows refuses for a moment while the file that was there is being deleted.
+      refusals += 1;
+      if (process.platform !== "win32" || !isCode(error, "EPERM", "EACCES", "EBUSY") || refusals > 10) throw error;
+      return false;
+    });
+    if (created) return { release: () => release(path, content) };
     const found = await inspect(path);
-    if (found === "gone") continue;
-    if (found.abandoned) {
+    if (found === "gone" && refusals === 0) continue;
+    if (found !== "gone" && found.abandoned) {
       await breakLock(path, found.content, owner.id);
       continue;
     }
-    if (performance.now() >= deadline) return { heldBy: found.holder };
+    if (found !== "gone" && performance.now() >= deadline) return { heldBy: found.holder };
     await sleep(POLL_MS / 2 + Math.random() * POLL_MS, undefined, { signal });
   }
 }
@@ -50,9 +56,6 @@ async function create(path: string, content: string): Promise<boolean> {
     return true;
   } catch (error) {
     if (isCode(error, "EEXIST")) return false;
-    // Windows says so while the file that was there is being deleted.
-    if (process.platform === "win32" && isCode(error, "EPERM", "EACCES") && (await inspect(path)) !== "gone")
-      return false;
     throw error;
   }
 }
@@ -68,7 +71,8 @@ async function inspect(path: string): Promise<"gone" | { content: string; abando
     return { content, abandoned: dead || age > ABANDONED_MS, holder: `process ${owner.pid} on ${owner.host}` };
   } catch (error) {
     if (isCode(error, "ENOENT")) return "gone";
-    throw error;
+    if (process.platform !== "win32" || !isCode(error, "EPERM", "EACCES", "EBUSY")) throw error;
+    return { content: "", abandoned: false, holder: "another process" };
   }
 }
 

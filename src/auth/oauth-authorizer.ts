@@ -64,6 +64,7 @@ export class OAuthAuthorizer implements Authorizer {
 
   observe(headers: Challenge["headers"]): void {
     this.#state.nonce = nonceOf(headers) ?? this.#state.nonce;
+    if (headers["www-authenticate"] === undefined) this.#state.accepted = this.#state.givenOut;
   }
 
   /**
@@ -73,7 +74,7 @@ export class OAuthAuthorizer implements Authorizer {
   async signIn(signal: AbortSignal): Promise<void> {
     await this.#load();
     const asked = await this.#ask(signal);
-    await this.#share("sign-in", asked, 401, undefined, true, signal);
+    await this.#share("sign-in", asked, 401, true, signal);
   }
 
   /**
@@ -90,14 +91,14 @@ export class OAuthAuthorizer implements Authorizer {
   }
 
   async #answer(challenge: Challenge, asked: ChallengeFacts, signal: AbortSignal): Promise<void> {
-    const { status, answered } = challenge;
+    const { status } = challenge;
     if (asked.nonce !== undefined && this.#state.grant?.tokenType === "DPoP") {
       this.#state.nonce = asked.nonce;
       return;
     }
     if (!asked.oauth && !this.#options.configured) throw this.#required(challenge);
     if (!(await this.#hasNewer(status, asked))) {
-      await this.#share(`${status} ${asked.scope ?? ""}`, asked, status, answered, false, signal);
+      await this.#share(`${status} ${asked.scope ?? ""}`, asked, status, false, signal);
     }
   }
 
@@ -122,7 +123,6 @@ export class OAuthAuthorizer implements Authorizer {
     key: string,
     asked: ChallengeFacts,
     status: 401 | 403,
-    answered: number | undefined,
     forced: boolean,
     signal: AbortSignal,
   ): Promise<void> {
@@ -136,9 +136,7 @@ export class OAuthAuthorizer implements Authorizer {
     if (onWaiting !== undefined) state.watchers.add(onWaiting);
     try {
       if (state.work !== undefined && state.waitingAt !== undefined) onWaiting?.(state.waitingAt);
-      state.work ??= this.#start(key, (inner) =>
-        authorize(this.#authorization(asked, status, answered, forced), inner),
-      );
+      state.work ??= this.#start(key, (inner) => authorize(this.#authorization(asked, status, forced), inner));
       await state.work.join(signal, server);
     } finally {
       if (onWaiting !== undefined) state.watchers.delete(onWaiting);
@@ -153,12 +151,7 @@ export class OAuthAuthorizer implements Authorizer {
     return shared;
   }
 
-  #authorization(
-    asked: ChallengeFacts,
-    status: 401 | 403,
-    answered: number | undefined,
-    forced: boolean,
-  ): Authorization {
+  #authorization(asked: ChallengeFacts, status: 401 | 403, forced: boolean): Authorization {
     const { openUrl, store } = this.#options;
     const state = this.#state;
     return {
@@ -167,7 +160,6 @@ export class OAuthAuthorizer implements Authorizer {
       state,
       asked,
       status,
-      answered,
       forced,
       person: openUrl && this.#person(openUrl),
     };
@@ -222,7 +214,8 @@ export class OAuthAuthorizer implements Authorizer {
   }
 
   #required({ status, wwwAuthenticate }: Challenge): AdapterError {
-    return new AdapterError("auth.required", { server: this.#context.server, status, wwwAuthenticate });
+    const hint = 'That is not OAuth: set its credentials in the "headers" of its entry.';
+    return new AdapterError("auth.required", { server: this.#context.server, status, wwwAuthenticate, hint });
   }
 }
 

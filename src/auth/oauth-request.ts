@@ -24,8 +24,13 @@ export interface OAuthAnswer {
  * @throws AdapterError `auth.failed` where there is no whole answer; `cancelled`.
  */
 export async function exchange(context: AuthContext, request: OAuthRequest, signal: AbortSignal): Promise<OAuthAnswer> {
-  const timeout = AbortSignal.timeout(context.limits.oauthRequestMs);
+  const { oauthRequestMs } = context.limits;
+  const ending = new AbortController();
+  const end = (): void => ending.abort();
+  const timer = setTimeout(end, oauthRequestMs);
+  signal.addEventListener("abort", end, { once: true });
   try {
+    if (signal.aborted) end();
     const response = await fetch(request.url, {
       method: request.method,
       headers: {
@@ -35,7 +40,7 @@ export async function exchange(context: AuthContext, request: OAuthRequest, sign
         connection: "close", // Nothing of a sign-in outlives it.
       },
       redirect: "manual",
-      signal: AbortSignal.any([signal, timeout]),
+      signal: ending.signal,
       ...(request.body === undefined ? {} : { body: request.body }),
     });
     const text = await readBounded(response, context, request.url);
@@ -45,12 +50,15 @@ export async function exchange(context: AuthContext, request: OAuthRequest, sign
     return { status: response.status, headers: response.headers, json, problem };
   } catch (thrown) {
     if (signal.aborted) throw cancelledBy(signal, context.server);
-    if (timeout.aborted) {
-      throw failed(context, `${request.url.host} did not answer within ${context.limits.oauthRequestMs / 1000} s`);
-    }
     if (isAdapterError(thrown)) throw thrown;
+    if (ending.signal.aborted) {
+      throw failed(context, `${request.url.host} did not answer within ${oauthRequestMs / 1000} s`);
+    }
     const cause = (thrown as { cause?: unknown }).cause ?? thrown;
     throw failed(context, `${request.url.host} cannot be reached: ${reasonOf(cause)}`);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", end);
   }
 }
 

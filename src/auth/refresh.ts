@@ -1,6 +1,6 @@
 import { isSituation } from "../errors.ts";
 import { clientOf, withCredentials } from "./client-choice.ts";
-import type { AuthContext } from "./context.ts";
+import { type AuthContext, cancelledBy } from "./context.ts";
 import { renewedGrant, sameKey, withGrant, withoutClient } from "./grants.ts";
 import type { Party } from "./party.ts";
 import type { ResourceState } from "./resource-state.ts";
@@ -17,6 +17,8 @@ export interface Scene {
 /** `renewed`: there are newer tokens in the state. `refused`: only a new sign-in helps. */
 export type RefreshOutcome = "renewed" | "refused";
 
+/** How long a refresh that nobody waits for any more may still take: given up half-way, it could cost the sign-in. */
+const GRACE_MS = 2000;
 /** Answers after which the refresh token is of no more use. */
 const FINAL = new Set(["invalid_grant", "invalid_client", "unauthorized_client", "unsupported_grant_type"]);
 
@@ -65,10 +67,22 @@ async function request(
   signal: AbortSignal,
 ): Promise<StoredGrant> {
   const oauthClient = await withCredentials(context, metadata, client);
-  const party: Party = { context, metadata, client: oauthClient, signal };
+  const proofKey = grant.proofKey === undefined ? {} : { proofKey: await loadKey(grant.proofKey) };
   const { refresh } = await import("./oauth.ts");
-  const keyed = grant.proofKey === undefined ? party : { ...party, proofKey: await loadKey(grant.proofKey) };
-  return renewedGrant(grant, await refresh(keyed, grant.refreshToken ?? "", grant.resource), metadata);
+  if (signal.aborted) throw cancelledBy(signal, context.server);
+  const ending = new AbortController();
+  let grace: NodeJS.Timeout | undefined;
+  const abort = (): void => {
+    grace = setTimeout(() => ending.abort(), GRACE_MS);
+  };
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    const party: Party = { context, metadata, client: oauthClient, signal: ending.signal, ...proofKey };
+    return renewedGrant(grant, await refresh(party, grant.refreshToken ?? "", grant.resource), metadata);
+  } finally {
+    signal.removeEventListener("abort", abort);
+    clearTimeout(grace);
+  }
 }
 
 async function loadKey(stored: NonNullable<StoredGrant["proofKey"]>): Promise<NonNullable<Party["proofKey"]>> {

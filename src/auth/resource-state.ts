@@ -23,6 +23,8 @@ export class ResourceState {
   nonce: string | undefined;
   /** The access token most recently given to a request. */
   givenOut: string | undefined;
+  /** The access token that the resource accepted most recently. */
+  accepted: string | undefined;
   /** When a renewal failed, on the monotonic clock. */
   renewalFailedAt: number = Number.NEGATIVE_INFINITY;
   /** How the grant came about and when, on the monotonic clock. */

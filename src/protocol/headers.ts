@@ -89,6 +89,8 @@ function collect(schema: Readonly<Record<string, unknown>>): Annotations {
     for (const [key, child] of Object.entries(schemaNode)) {
       if (key === "properties" && isObject(child)) {
         for (const [name, property] of Object.entries(child)) walk(property, [...path, name], reachable, depth + 1);
+      } else if (NAMED_SCHEMAS.has(key) && isObject(child)) {
+        for (const each of Object.values(child)) walk(each, path, false, depth + 1);
       } else if (!DATA_KEYWORDS.has(key)) walk(child, path, false, depth + 1);
     }
   };
@@ -97,6 +99,8 @@ function collect(schema: Readonly<Record<string, unknown>>): Annotations {
   return problem === undefined ? { found } : { found: [], problem };
 }
 
+/** Keywords whose values hold schemas under names of the server's choice. */
+const NAMED_SCHEMAS: ReadonlySet<string> = new Set(["$defs", "definitions", "patternProperties", "dependentSchemas"]);
 /** Keywords whose values are data, where a key of that name annotates nothing. */
 const DATA_KEYWORDS: ReadonlySet<string> = new Set([
   "x-mcp-header",

@@ -86,6 +86,7 @@ export class Approval {
 
   /** Only a `true` allows; a service that fails has not allowed anything. */
   async #ask(request: ApprovalRequest, scope: Scope, cancellation: Cancellation): Promise<Verdict> {
+    if (cancellation.cancelled) return "withdrawn";
     const { services } = this.#options;
     const context: ServerContext = {
       server: request.server,

@@ -74,7 +74,7 @@ export class Registry {
   /** The live connection if there is one; connecting nothing. */
   peek(scope: Scope, spec: ServerSpec): Connection | undefined {
     const slot = this.#slots.get(slotKey(scope, spec));
-    return slot !== undefined && slot.spec.fingerprint === spec.fingerprint ? slot.connection : undefined;
+    return slot !== undefined && serves(slot.spec, spec) ? slot.connection : undefined;
   }
 
   /**
@@ -82,11 +82,12 @@ export class Registry {
    * @throws AdapterError as `connect` does; `timeout` and `cancelled` for this caller alone; `limit_exceeded`.
    */
   async acquire(scope: Scope, spec: ServerSpec, options: AcquireOptions): Promise<Lease> {
+    if (options.cancellation.cancelled) throw new AdapterError("cancelled", { server: spec.name });
     const key = slotKey(scope, spec);
     let slot = this.#slots.get(key);
     if (slot !== undefined && slot.spec !== spec) {
-      if (slot.spec.fingerprint !== spec.fingerprint) {
-        this.#drop(key, slot);
+      if (!serves(slot.spec, spec)) {
+        void this.#drop(key, slot);
         slot = undefined;
       } else slot.spec = spec;
     }
@@ -100,7 +101,7 @@ export class Registry {
   discard(scope: Scope, connection: Connection): void {
     const key = slotKey(scope, connection.spec);
     const slot = this.#slots.get(key);
-    if (slot?.connection === connection) this.#drop(key, slot);
+    if (slot?.connection === connection) void this.#drop(key, slot);
   }
 
   /** Releases one connection; resolves when it is down. Whether there was one. */
@@ -121,7 +122,8 @@ export class Registry {
   async shutdown(): Promise<void> {
     this.#isShutDown = true;
     for (const [key, slot] of this.#slots) void this.#drop(key, slot);
-    await Promise.all(this.#closing);
+    // What was being opened may still bring up something to close.
+    while (this.#closing.size > 0) await Promise.all(this.#closing);
   }
 
   #reserve(key: string, scope: Scope, spec: ServerSpec): Slot {
@@ -149,26 +151,30 @@ export class Registry {
       (connection) => {
         this.#learn(spec.fingerprint, connection.protocolVersion);
         slot.connecting = undefined;
+        if (this.#slots.get(key) !== slot) {
+          this.#track(connection.session.close());
+          throw this.#released(slot);
+        }
         if (connection.session.isClosed) this.#gone(key, slot);
         else slot.connection = connection;
         return connection;
       },
       (error: unknown) => {
         this.#spoken.delete(spec.fingerprint);
+        const released = this.#slots.get(key) !== slot;
         this.#gone(key, slot);
-        throw error;
+        throw released ? this.#released(slot) : error;
       },
     );
     const connecting: Connecting = { promise, cancellation, wait, waiters: 0, transport: undefined };
     // Every waiter may have left before it fails; they were told why.
-    promise.catch(() => undefined);
+    promise.catch(nothing);
     return connecting;
   }
 
   /** Waits for a shared attempt with a deadline of one's own; the attempt is given up when the last waiter leaves. */
   #join(key: string, slot: Slot, connecting: Connecting, { timeoutMs, cancellation }: AcquireOptions): Promise<Connection> {
     const server = slot.name;
-    if (cancellation.cancelled) return Promise.reject(new AdapterError("cancelled", { server }));
     connecting.waiters++;
     return new Promise<Connection>((resolve, reject) => {
       const leave = (error: AdapterError): void => {
@@ -176,6 +182,7 @@ export class Registry {
         reject(error);
         if (connecting.waiters === 0 && slot.connecting === connecting) {
           connecting.cancellation.cancel();
+          this.#track(connecting.promise.then(nothing, nothing));
           this.#gone(key, slot);
         }
       };
@@ -225,10 +232,17 @@ export class Registry {
     this.#slots.delete(key);
     slot.connection = undefined;
     connecting?.cancellation.cancel();
-    const work = connection === undefined ? [] : [connection.session.close()];
+    const work: Promise<unknown>[] = connection === undefined ? [] : [connection.session.close()];
     for (const transport of slot.transports) work.push(transport.close());
+    // Cancelled, it ends soon; until then it may still start something.
+    if (connecting !== undefined) work.push(connecting.promise.then(nothing, nothing));
     slot.transports.clear();
     return this.#track(Promise.all(work).then(() => undefined));
+  }
+
+  /** Told to those who wait for a connection that was released while it was being made. */
+  #released({ name: server }: Slot): AdapterError {
+    return new AdapterError("closed.stopped", { server, outcomeUnknown: false });
   }
 
   #learn(fingerprint: string, version: string): void {
@@ -246,6 +260,13 @@ export class Registry {
     void closing.finally(() => this.#closing.delete(closing));
     return closing;
   }
+}
+
+function nothing(): void {}
+
+/** Whether a connection made with the one settings serves the other. */
+function serves(made: ServerSpec, wanted: ServerSpec): boolean {
+  return made === wanted || (made.fingerprint === wanted.fingerprint && made.stopOnCancel === wanted.stopOnCancel);
 }
 
 function slotKey(scope: Scope, spec: Pick<ServerSpec, "name" | "configPath" | "endpoint">): string {

@@ -239,6 +239,8 @@ type Remedy = "none" | "socket" | "session";
 function remedyFor(error: unknown, connection: Connection): Remedy {
   if (!isAdapterError(error)) return "none";
   if (error.situation === "session.expired") return "session";
+  // The server speaks other revisions than it did: it is asked anew which.
+  if (error.situation === "version.unsupported") return "session";
   if (error.situation === "closed" || error.situation === "closed.stopped") return connection.session.isClosed ? "session" : "socket";
   const status = error.details["status"];
   // Real servers say so in other ways when they no longer know a session.

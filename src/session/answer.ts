@@ -1,5 +1,10 @@
 import { AdapterError } from "../errors.ts";
-import { isObject, type JsonRpcErrorObject, URL_ELICITATION_REQUIRED } from "../protocol/jsonrpc.ts";
+import type { Dialect } from "../protocol/dialect.ts";
+import { isObject, type JsonRpcErrorObject, UNSUPPORTED_PROTOCOL_VERSION, URL_ELICITATION_REQUIRED } from "../protocol/jsonrpc.ts";
+import { REVISIONS } from "../protocol/versions.ts";
+
+/** What a server is told in answer to a question of its own. */
+export type InputAnswer = { readonly result: unknown } | { readonly error: JsonRpcErrorObject };
 
 const MESSAGE_CHARACTERS = 4000;
 const DATA_CHARACTERS = 4000;
@@ -8,17 +13,33 @@ const DATA_CHARACTERS = 4000;
 export function rpcError(server: string, method: string, { code, message, data }: JsonRpcErrorObject): AdapterError {
   const whole = code === URL_ELICITATION_REQUIRED ? [message, ...addresses(data)].join(" ") : message;
   const text = whole.length > MESSAGE_CHARACTERS ? `${whole.slice(0, MESSAGE_CHARACTERS)}…` : whole;
-  return new AdapterError("rpc.error", { server, method, rpcError: { code, message: text, ...(data === undefined ? {} : { data: cut(data) }) } });
+  return new AdapterError("rpc.error", {
+    server,
+    method,
+    rpcError: { code, message: text, ...(data === undefined ? {} : { data: cut(data) }) },
+  });
+}
+
+/** The same for a list: a server that refuses the revision it agreed to has changed, and is asked anew by whoever connects. */
+export function listError({ server, dialect }: { readonly server: string; readonly dialect: Dialect }, method: string, error: JsonRpcErrorObject): AdapterError {
+  if (error.code !== UNSUPPORTED_PROTOCOL_VERSION) return rpcError(server, method, error);
+  const named = isObject(error.data) ? error.data["supported"] : undefined;
+  const answered = Array.isArray(named) ? named.filter((each) => typeof each === "string").join(", ").slice(0, DATA_CHARACTERS) : "";
+  return new AdapterError("version.unsupported", { server, offered: dialect.version, answered, supported: REVISIONS });
 }
 
 /** What a person has to visit before the call can work. */
 function addresses(data: unknown): string[] {
   const elicitations = isObject(data) ? data["elicitations"] : undefined;
   if (!Array.isArray(elicitations)) return [];
-  return elicitations.flatMap((each: unknown) => (isObject(each) && typeof each["url"] === "string" ? [each["url"]] : []));
+  return elicitations.flatMap((each: unknown) =>
+    isObject(each) && typeof each["url"] === "string" ? [each["url"]] : [],
+  );
 }
 
 function cut(data: unknown): unknown {
   const json = JSON.stringify(data);
-  return json !== undefined && json.length > DATA_CHARACTERS ? `${json.slice(0, DATA_CHARACTERS)}… (${json.length} characters)` : data;
+  return json !== undefined && json.length > DATA_CHARACTERS
+    ? `${json.slice(0, DATA_CHARACTERS)}… (${json.length} characters)`
+    : data;
 }

@@ -37,9 +37,18 @@ export async function call(
     }
     const outcome = session.dialect.decode(method, answer.result);
     if (outcome.kind === "complete") return outcome.result;
-    if (outcome.kind === "invalid") throw new AdapterError("protocol.result", { server: session.server, method, reason: outcome.reason });
+    if (outcome.kind === "invalid")
+      throw new AdapterError("protocol.result", { server: session.server, method, reason: outcome.reason });
     const left = options.totalMs - (performance.now() - startedAt);
-    const inputResponses = await answers(session, input, limits, method, outcome.requests, Math.min(options.timeoutMs, left), options.cancellation);
+    const inputResponses = await answers(
+      session,
+      input,
+      limits,
+      method,
+      outcome.requests,
+      Math.min(options.timeoutMs, left),
+      options.cancellation,
+    );
     if (options.cancellation?.cancelled) throw new AdapterError("cancelled", { server: session.server });
     asked = {
       ...params,
@@ -54,11 +63,21 @@ export async function call(
  * 2025-11-25, URL Elicitation Required: the person is shown where to go. The call failed all the same; it is not sent again
  * until somebody asks for it again.
  */
-async function showAddresses(error: JsonRpcErrorObject, input: InputPort, limits: Limits, options: CallOptions): Promise<void> {
-  const elicitations = error.code === URL_ELICITATION_REQUIRED && isObject(error.data) ? error.data["elicitations"] : undefined;
+async function showAddresses(
+  error: JsonRpcErrorObject,
+  input: InputPort,
+  limits: Limits,
+  options: CallOptions,
+): Promise<void> {
+  const elicitations =
+    error.code === URL_ELICITATION_REQUIRED && isObject(error.data) ? error.data["elicitations"] : undefined;
   if (!Array.isArray(elicitations) || !input.offers("elicitation/create")) return;
   const questions = elicitations.filter(isObject).slice(0, limits.openQuestions);
-  await Promise.all(questions.map((question) => input.ask("elicitation/create", { ...question, mode: "url" }, options.timeoutMs, options.cancellation)));
+  await Promise.all(
+    questions.map((question) =>
+      input.ask("elicitation/create", { ...question, mode: "url" }, options.timeoutMs, options.cancellation),
+    ),
+  );
 }
 
 async function answers(
@@ -70,7 +89,8 @@ async function answers(
   milliseconds: number,
   cancellation: Cancellation | undefined,
 ): Promise<Record<string, unknown>> {
-  const unusable = (reason: string): AdapterError => new AdapterError("protocol.result", { server: session.server, method, reason });
+  const unusable = (reason: string): AdapterError =>
+    new AdapterError("protocol.result", { server: session.server, method, reason });
   const entries = Object.entries(requests);
   if (entries.length > limits.openQuestions) throw unusable(`it asks ${entries.length} questions at once`);
   for (const [key, request] of entries) {

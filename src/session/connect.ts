@@ -1,7 +1,7 @@
 import type { Cancellation } from "../cancellation.ts";
 import { AdapterError } from "../errors.ts";
 import type { ClientIdentity, Dialect, OpeningFailure, OpeningStep, Probe } from "../protocol/dialect.ts";
-import { isResponse, type JsonRpcMessage, parseMessages } from "../protocol/jsonrpc.ts";
+import { isFailure, isResponse, type JsonRpcMessage, parseMessages } from "../protocol/jsonrpc.ts";
 import { negotiate } from "../protocol/opening.ts";
 import { REVISIONS } from "../protocol/versions.ts";
 import type { Raw, Sink, Transport } from "../transport/transport.ts";
@@ -92,6 +92,7 @@ class Line implements Sink {
   }
 
   async fresh(): Promise<void> {
+    if (this.#options.cancellation.cancelled) throw new AdapterError("cancelled", { server: this.#options.server });
     void this.#transport?.close();
     this.#closed = undefined;
     this.#early = [];
@@ -153,7 +154,10 @@ class Line implements Sink {
 
   #isAnswer(message: JsonRpcMessage): boolean {
     const id = this.#waiting?.id;
-    return id !== undefined && isResponse(message) && (message.id === id || message.id === String(id));
+    if (id === undefined || !isResponse(message)) return false;
+    // An error about a request whose id could not be read; where each has its own stream, it is about this one.
+    if (this.transport.ownStream && isFailure(message) && typeof message.id !== "number" && typeof message.id !== "string") return true;
+    return message.id === id || message.id === String(id);
   }
 
   #keepEarly(messages: readonly JsonRpcMessage[], raw: Raw): void {

@@ -1,7 +1,7 @@
 import type { ElicitResult } from "../contract.ts";
 import { INVALID_PARAMS, isObject } from "../protocol/jsonrpc.ts";
 import { checkAgainst } from "../validation/validator.ts";
-import type { InputAnswer } from "./input.ts";
+import type { InputAnswer } from "./answer.ts";
 
 type Ask = (params: Record<string, unknown>) => Promise<ElicitResult | undefined>;
 type Properties = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
@@ -21,7 +21,8 @@ export async function elicitation(params: Readonly<Record<string, unknown>>, ask
   if (mode === "url") return urlMode(params, ask);
   const schema = params["requestedSchema"];
   const properties = isObject(schema) && schema["type"] === "object" ? schema["properties"] : undefined;
-  if (!isObject(schema) || !isForm(properties)) return invalid("requestedSchema is not an object schema with simple properties");
+  if (!isObject(schema) || !isForm(properties))
+    return invalid("requestedSchema is not an object schema with simple properties");
   const answer = await ask({ ...params });
   if (!isObject(answer)) return DECLINED;
   if (answer.action !== "accept") return { result: { action: answer.action === "cancel" ? "cancel" : "decline" } };
@@ -38,7 +39,10 @@ async function urlMode(params: Readonly<Record<string, unknown>>, ask: Ask): Pro
 }
 
 function isForm(properties: unknown): properties is Properties {
-  return isObject(properties) && Object.values(properties).every((field) => isObject(field) && FIELD_TYPES.has(field["type"]));
+  return (
+    isObject(properties) &&
+    Object.values(properties).every((field) => isObject(field) && FIELD_TYPES.has(field["type"]))
+  );
 }
 
 function isWebAddress(url: unknown): boolean {

@@ -1,9 +1,8 @@
 import { Cancellation } from "../cancellation.ts";
 import type { ElicitResult, HostServices } from "../contract.ts";
 import { reasonOf } from "../errors.ts";
-import { INTERNAL_ERROR, INVALID_PARAMS, isObject, type JsonRpcErrorObject } from "../protocol/jsonrpc.ts";
-
-export type InputAnswer = { result: unknown } | { error: JsonRpcErrorObject };
+import { INTERNAL_ERROR, INVALID_PARAMS, isObject } from "../protocol/jsonrpc.ts";
+import type { InputAnswer } from "./answer.ts";
 
 export interface InputOptions {
   readonly server: string;
@@ -40,7 +39,12 @@ export class InputPort {
    * Asks the host. Never rejects and never takes longer than `milliseconds`: what the host does not answer is declined, and
    * withdrawn from it. `caller` withdraws it earlier.
    */
-  async ask(method: string, params: Readonly<Record<string, unknown>>, milliseconds: number, caller?: Cancellation): Promise<InputAnswer> {
+  async ask(
+    method: string,
+    params: Readonly<Record<string, unknown>>,
+    milliseconds: number,
+    caller?: Cancellation,
+  ): Promise<InputAnswer> {
     const given = new Cancellation();
     const release = caller?.onCancel(() => given.cancel());
     this.#open.add(given);
@@ -53,7 +57,6 @@ export class InputPort {
       });
       return await Promise.race([this.#dispatch(method, params, given), late]);
     } catch (error) {
-      if (method === "elicitation/create") return this.#unanswered(method);
       return { error: { code: INTERNAL_ERROR, message: reasonOf(error).slice(0, 200) } };
     } finally {
       release?.();
@@ -73,7 +76,11 @@ export class InputPort {
     return { error: { code: INTERNAL_ERROR, message: "The host did not answer in time" } };
   }
 
-  async #dispatch(method: string, params: Readonly<Record<string, unknown>>, given: Cancellation): Promise<InputAnswer> {
+  async #dispatch(
+    method: string,
+    params: Readonly<Record<string, unknown>>,
+    given: Cancellation,
+  ): Promise<InputAnswer> {
     const { services, server, sessionId, cwd } = this.#options;
     const context = {
       server,
@@ -89,7 +96,8 @@ export class InputPort {
       // Client, Sampling: tools must not be offered to a client that did not declare them.
       if (params["tools"] !== undefined) return invalidQuestion("This client does not support tools in sampling");
       const result = await services.createMessage?.({ ...params }, context);
-      if (!isObject(result) || !(isObject(result["content"]) || Array.isArray(result["content"]))) return malformed("a message");
+      if (!isObject(result) || !(isObject(result["content"]) || Array.isArray(result["content"])))
+        return malformed("a message");
       return { result: { role: "assistant", model: "unknown", ...result } };
     }
     const { elicit } = services;

@@ -3,7 +3,7 @@ import type { Deadline } from "../deadlines.ts";
 import { AdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
-import { rpcError } from "./answer.ts";
+import { listError } from "./answer.ts";
 import { type Catalog, type ListKind, LISTS, makeCatalog } from "./catalog.ts";
 import type { GaveUp } from "./pending.ts";
 import { RememberedPage } from "./remembered.ts";
@@ -144,7 +144,7 @@ export class Listing {
     this.#fresh = false;
     const params = cursor === undefined ? {} : { cursor };
     const answer = await this.#session.request(method, params, { cancellation, ...(page === undefined ? {} : { page }), ...(fresh ? { fresh } : {}) });
-    if ("error" in answer) throw rpcError(this.#session.server, method, answer.error);
+    if ("error" in answer) throw listError(this.#session, method, answer.error);
     const outcome = this.#session.dialect.decode(method, answer.result);
     if (outcome.kind === "complete") return outcome.result;
     const reason = outcome.kind === "invalid" ? outcome.reason : "a list asked for input";

@@ -79,7 +79,7 @@ export class Session implements Sink, PendingOwner {
    */
   request(method: string, params: Readonly<Record<string, unknown>>, options: RequestOptions, toolSchema?: unknown): Promise<Answer> {
     return new Promise<Answer>((resolve, reject) => {
-      if (this.#closed !== undefined) return reject(this.#closed);
+      if (this.#closed !== undefined) return reject(forRequest(this.#closed, method, false));
       const id = this.#nextId++;
       const encoding = options.onProgress === undefined ? undefined : { progressToken: id };
       const message = this.dialect.encode(id, method, params, encoding);
@@ -104,13 +104,13 @@ export class Session implements Sink, PendingOwner {
   // Sink
 
   message(raw: Raw): boolean {
-    if (this.#probe !== undefined) this.#provedAlive();
-    if (this.#lists.size > 0) {
-      const known = this.#unchangedPage(raw);
-      if (known) return true;
+    if (this.#lists.size > 0 && this.#unchangedPage(raw)) {
+      if (this.#probe !== undefined) this.#provedAlive();
+      return true;
     }
     const messages = parseMessages(raw.toString(), this.#options.limits.batchElements);
     if (messages === undefined) return false;
+    if (this.#probe !== undefined) this.#provedAlive();
     for (const message of messages) this.#dispatch(message, raw);
     return true;
   }
@@ -312,14 +312,14 @@ export class Session implements Sink, PendingOwner {
 
   #end(error: Error | undefined): void {
     if (this.#closed !== undefined) return;
-    this.#closed = error ?? new AdapterError("closed.stopped", { server: this.server, outcomeUnknown: false });
+    this.#closed = error ?? new AdapterError("closed.stopped", { server: this.server, outcomeUnknown: true });
     if (this.#probe !== undefined) this.#provedAlive();
     this.#options.input.withdraw();
     const waiting = [...this.#pending.values()];
     this.#pending.clear();
     this.#lists.clear();
     for (const pending of waiting) {
-      pending.reject(isAdapterError(this.#closed) ? forRequest(this.#closed, pending.method, pending.outcomeUnknown) : this.#closed);
+      pending.reject(forRequest(this.#closed, pending.method, pending.outcomeUnknown));
       pending.abort();
     }
     this.#options.onClosed(this.#closed);
@@ -327,13 +327,13 @@ export class Session implements Sink, PendingOwner {
 }
 
 /** The same failure, told for one request: which method it ended, and whether its outcome is unknown. */
-function forRequest(error: AdapterError, method: string, effects: boolean): AdapterError {
+function forRequest(error: Error, method: string, effects: boolean): Error {
+  if (!isAdapterError(error)) return error;
   const details: Record<string, unknown> = error.details;
   const facts: Record<string, unknown> = { ...details };
   if ("outcomeUnknown" in details) facts["outcomeUnknown"] = details["outcomeUnknown"] === true && effects;
   if (error.situation === "closed" || typeof details["method"] === "string") facts["method"] = method;
-  const copy = new AdapterError(error.situation, facts as never, { cause: error.cause ?? error });
-  return copy;
+  return new AdapterError(error.situation, facts as never, { cause: error.cause ?? error });
 }
 
 function progressReport(params: Readonly<Record<string, unknown>>): ProgressReport | undefined {

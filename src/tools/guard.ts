@@ -20,27 +20,65 @@ export function fitsGuard(content: readonly ContentBlock[], { maxBytes }: GuardO
 }
 
 /**
- * Keeps the whole text of a result within its bound: a text that does not fit keeps its head and tail around a note, and is
- * kept whole in a private file that the note names.
+ * Keeps the text of a result, all blocks together, within its bound: what does not fit keeps its head and tail around a note,
+ * and is kept whole in a private file that the note names. Blocks that are no text stay where they are.
  */
-export async function guardContent(content: readonly ContentBlock[], options: GuardOptions): Promise<ContentBlock[]> {
-  let left = options.maxBytes;
-  const guarded: ContentBlock[] = [];
-  for (const block of content) {
-    if (block.type !== "text") {
-      guarded.push(block);
-      continue;
-    }
-    const bytes = Buffer.byteLength(block.text);
-    if (bytes <= left) {
-      left -= bytes;
-      guarded.push(block);
-      continue;
-    }
-    guarded.push({ type: "text", text: await shortened(block.text, bytes, Math.max(0, left), options.spill) });
-    left = 0;
+export async function guardContent(content: readonly ContentBlock[], { maxBytes, spill }: GuardOptions): Promise<ContentBlock[]> {
+  if (fits(content, maxBytes)) return [...content];
+  const texts = content.filter((block) => block.type === "text").map(({ text }) => text);
+  const whole = texts.join("\n");
+  const bytes = Buffer.byteLength(whole);
+  if (bytes <= maxBytes) return [...content];
+  const [only] = texts;
+  if (texts.length === 1 && only !== undefined) {
+    const text = await shortened(only, bytes, maxBytes, spill);
+    return content.map((block) => (block.type === "text" ? { type: "text", text } : block));
   }
-  return guarded;
+  const where = await kept(whole, spill);
+  const room = maxBytes - Buffer.byteLength(noteOf(bytes, bytes, where)) - 2;
+  return room < MIN_KEPT_BYTES ? withoutMiddle(content, 0, 0, bytes, where) : withoutMiddle(content, room * HEAD_SHARE, room, bytes, where);
+}
+
+/** Whole blocks and one cut block from each end, as many as fit; the note stands with the cut one of the beginning. */
+function withoutMiddle(content: readonly ContentBlock[], headRoom: number, room: number, bytes: number, where: string): ContentBlock[] {
+  let first = 0;
+  let head = "";
+  let shown = 0;
+  for (; first < content.length; first++) {
+    const block = content[first];
+    if (block?.type !== "text") continue;
+    head = headOf(block.text, Math.floor(headRoom - shown));
+    shown += Buffer.byteLength(head);
+    if (head.length < block.text.length) break;
+  }
+  let last = content.length - 1;
+  let tail = "";
+  for (; last >= first; last--) {
+    const block = content[last];
+    if (block?.type !== "text") continue;
+    const rest = last === first ? block.text.slice(head.length) : block.text;
+    tail = tailOf(rest, room - shown);
+    shown += Buffer.byteLength(tail);
+    if (tail.length < rest.length) break;
+  }
+  const note = noteOf(bytes - shown, bytes, where);
+  const lines = (...parts: string[]): ContentBlock => ({ type: "text", text: parts.filter((part) => part !== "").join("\n") });
+  return content.flatMap((block, at) => {
+    if (block.type !== "text" || at < first || at > last) return [block];
+    if (at === first) return [at === last ? lines(head, note, tail) : lines(head, note)];
+    return at === last && tail !== "" ? [lines(tail)] : [];
+  });
+}
+
+/** A character has at most three bytes in UTF-8: short texts need no counting. */
+function fits(content: readonly ContentBlock[], maxBytes: number): boolean {
+  let most = 0;
+  for (const block of content) if (block.type === "text") most += block.text.length * 3 + 1;
+  return most <= maxBytes;
+}
+
+function noteOf(left: number, bytes: number, where: string): string {
+  return `[… ${left} of ${bytes} bytes left out; ${where} …]`;
 }
 
 /** One text within the bound, as above. */
@@ -51,7 +89,7 @@ export async function guardText(text: string, options: GuardOptions): Promise<st
 
 async function shortened(text: string, bytes: number, budget: number, spill: Spill): Promise<string> {
   const where = await kept(text, spill);
-  const note = (shown: number): string => `[… ${bytes - shown} of ${bytes} bytes left out; ${where} …]`;
+  const note = (shown: number): string => noteOf(bytes - shown, bytes, where);
   const room = budget - Buffer.byteLength(note(0)) - 2;
   if (room < MIN_KEPT_BYTES) return note(0);
   const head = headOf(text, Math.floor(room * HEAD_SHARE));

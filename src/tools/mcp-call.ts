@@ -26,9 +26,10 @@ export async function mcpCall(params: Readonly<Record<string, unknown>>, context
   const guard = guardOptions(spec, context);
   const blocks = renderResult(result, runtime.limits);
   if (isErrorResult(result)) throw await toolError(spec, tool, blocks, result, guard);
-  if (isObject(item["outputSchema"])) blocks.push(...(await outputWarning(item["outputSchema"], result)));
+  const details: Record<string, unknown> = { server: spec.name, tool, mcpResult: result };
+  if (isObject(item["outputSchema"])) await checkOutput(item["outputSchema"], result, blocks, details);
   const content = fitsGuard(blocks, guard) ? blocks : await guardContent(blocks, guard);
-  return { content, details: { server: spec.name, tool, mcpResult: result } };
+  return { content, details };
 }
 
 export function guardOptions(spec: ServerSpec, { runtime }: ToolContext): GuardOptions {
@@ -46,11 +47,15 @@ export async function toolError(
   return new AdapterError("tool.failed", { server: spec.name, tool, text: await guardText(textOf(blocks), guard), mcpResult: result });
 }
 
-/** `structuredContent` that does not fit the tool's `outputSchema` is told, and shown all the same (Tools, Output Schema). */
-async function outputWarning(outputSchema: object, result: unknown): Promise<ContentBlock[]> {
-  if (!isObject(result) || result["structuredContent"] === undefined) return [];
+/**
+ * `structuredContent` that does not fit the tool's `outputSchema` is told, and shown all the same (Tools, Output Schema). A
+ * schema that cannot be used is no matter for the model; `details` says why.
+ */
+async function checkOutput(outputSchema: object, result: unknown, blocks: ContentBlock[], details: Record<string, unknown>): Promise<void> {
+  if (!isObject(result) || result["structuredContent"] === undefined) return;
   const check = await checkAgainst(outputSchema, result["structuredContent"]);
-  if (check.kind !== "mismatch") return [];
+  if (check.kind === "unchecked") details["outputSchemaProblem"] = check.reason;
+  if (check.kind !== "mismatch") return;
   const where = check.path === "" ? "structuredContent" : `structuredContent${check.path}`;
-  return [{ type: "text", text: `[Warning: the result does not fit the tool's outputSchema: ${where} ${check.reason}]` }];
+  blocks.push({ type: "text", text: `[Warning: the result does not fit the tool's outputSchema: ${where} ${check.reason}]` });
 }

@@ -82,7 +82,9 @@ export class HttpClient {
   exchange<T>(request: HttpRequest, receive: Receive<T>): Promise<T> {
     // The short way, once it is known that the way is open.
     if (this.#ready !== undefined && this.#options.signIn === undefined && !this.#stop.signal.aborted)
-      return exchange(this.#context, this.#ready, request, (response) => (isChallenge(response) ? this.#refuse(request, response) : receive(response)));
+      return exchange(this.#context, this.#ready, request, (response) =>
+        isChallenge(response) ? this.#refuse(request, response) : receive(response),
+      );
     return this.#exchange(request, receive);
   }
 
@@ -100,7 +102,8 @@ export class HttpClient {
   stop(): void {
     this.#stop.abort();
     const { server } = this;
-    for (const each of [...this.#context.inFlight]) each.fail(new AdapterError("closed.stopped", { server, outcomeUnknown: each.outcomeUnknown }));
+    for (const each of [...this.#context.inFlight])
+      each.fail(new AdapterError("closed.stopped", { server, outcomeUnknown: each.outcomeUnknown }));
   }
 
   destroy(): void {
@@ -111,7 +114,8 @@ export class HttpClient {
     const { signIn, limits } = this.#options;
     if (signIn?.eager && this.#authorizer === undefined && !stopping) await this.#loadAuthorizer(signIn.load);
     for (let authorizations = 0; ; authorizations++) {
-      const authorized = this.#authorizer === undefined ? request : await this.#authorized(this.#authorizer, request, stopping);
+      const authorized =
+        this.#authorizer === undefined ? request : await this.#authorized(this.#authorizer, request, stopping);
       const outcome = await this.#once(authorized, receive, stopping);
       if (!(outcome instanceof Challenged)) return outcome;
       const { challenge } = outcome;
@@ -134,7 +138,9 @@ export class HttpClient {
       return await exchange(this.#context, pool, request, filtered);
     } catch (error) {
       // Nothing was sent: the handshake below HTTP failed.
-      const code = isSituation(error, "connect.failed") ? (error.cause as NodeJS.ErrnoException | undefined)?.code : undefined;
+      const code = isSituation(error, "connect.failed")
+        ? (error.cause as NodeJS.ErrnoException | undefined)?.code
+        : undefined;
       if (!UNKNOWN_ISSUER.has(code) || !(await pool.trustSystem())) throw error;
       return await exchange(this.#context, pool, request, filtered);
     }
@@ -184,7 +190,10 @@ export class HttpClient {
       server: this.server,
       status,
       wwwAuthenticate: quoteText(wwwAuthenticate, CHALLENGE_CHARACTERS),
-      hint: this.#options.signIn !== undefined ? "It keeps refusing what the sign-in obtained." : 'Check the "headers" of its entry.',
+      hint:
+        this.#options.signIn !== undefined
+          ? "It keeps refusing what the sign-in obtained."
+          : 'Check the "headers" of its entry.',
     });
   }
 
@@ -193,7 +202,8 @@ export class HttpClient {
   }
 
   #checkRunning(): void {
-    if (this.#stop.signal.aborted) throw new AdapterError("closed.stopped", { server: this.server, outcomeUnknown: false });
+    if (this.#stop.signal.aborted)
+      throw new AdapterError("closed.stopped", { server: this.server, outcomeUnknown: false });
   }
 }
 
@@ -204,7 +214,9 @@ function isChallenge({ status, headers }: HttpResponse): boolean {
 function parseUrl(text: string): URL {
   if (!URL.canParse(text)) throw new AdapterError("config.url", { reason: "is no valid URL" });
   const url = new URL(text);
-  if (url.protocol !== "http:" && url.protocol !== "https:") throw new AdapterError("config.url", { reason: "must begin with http:// or https://" });
-  if (url.username !== "" || url.password !== "") throw new AdapterError("config.url", { reason: "must not contain a user name or password" });
+  if (url.protocol !== "http:" && url.protocol !== "https:")
+    throw new AdapterError("config.url", { reason: "must begin with http:// or https://" });
+  if (url.username !== "" || url.password !== "")
+    throw new AdapterError("config.url", { reason: "must not contain a user name or password" });
   return url;
 }

@@ -20,7 +20,12 @@ export type Receive<T> = (response: HttpResponse) => Promise<T>;
  * No clock runs here: only the request's `cancel`, `Exchange.fail` or the other side end it, and then its socket is closed.
  * @throws AdapterError `connect.failed` (nothing was sent), `closed` (outcome unknown), `protocol.unreadable`, `cancelled`.
  */
-export function exchange<T>(context: ExchangeContext, pool: Pool, request: HttpRequest, receive: Receive<T>): Promise<T> {
+export function exchange<T>(
+  context: ExchangeContext,
+  pool: Pool,
+  request: HttpRequest,
+  receive: Receive<T>,
+): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     if (request.cancel?.cancelled) return reject(new AdapterError("cancelled", { server: context.server }));
     const running = new Exchange(context, pool, request, reject, (response) => {

@@ -6,7 +6,13 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** Ours to say: what a configured header of the name says is left out. */
-const OWN: ReadonlySet<string> = new Set(["accept", "content-type", "content-length", "mcp-protocol-version", "mcp-session-id"]);
+const OWN: ReadonlySet<string> = new Set([
+  "accept",
+  "content-type",
+  "content-length",
+  "mcp-protocol-version",
+  "mcp-session-id",
+]);
 /** Would change where a message goes or how it is framed. */
 const REFUSED: ReadonlySet<string> = new Set([
   "connection",
@@ -33,14 +39,19 @@ export interface ConstantHeaders {
  * Joins the protocol's own headers with the configured ones.
  * @throws AdapterError `config_error` for a configured header that cannot be sent; its value is not shown.
  */
-export function constantHeaders(server: string, url: URL, configured: Readonly<Record<string, string>>): ConstantHeaders {
+export function constantHeaders(
+  server: string,
+  url: URL,
+  configured: Readonly<Record<string, string>>,
+): ConstantHeaders {
   const names = new Set<string>();
   const extra: string[] = [];
   for (const [name, value] of Object.entries(configured)) {
     const key = name.toLowerCase();
     if (OWN.has(key)) continue;
     checkHeader("header.entry", server, name, value);
-    if (REFUSED.has(key)) throw new AdapterError("header.entry", { server, header: name, reason: "is the adapter's to set" });
+    if (REFUSED.has(key))
+      throw new AdapterError("header.entry", { server, header: name, reason: "is the adapter's to set" });
     if (names.has(key)) throw new AdapterError("header.entry", { server, header: name, reason: "is there twice" });
     names.add(key);
     extra.push(name, value);
@@ -63,7 +74,12 @@ export function checkHeader(
   value: string,
 ): void {
   if (!TOKEN.test(header)) throw new AdapterError(situation, { server, header, reason: "is no valid header name" });
-  if (!VALUE.test(value)) throw new AdapterError(situation, { server, header, reason: "has a value with line ends or other characters that no header can carry" });
+  if (!VALUE.test(value))
+    throw new AdapterError(situation, {
+      server,
+      header,
+      reason: "has a value with line ends or other characters that no header can carry",
+    });
 }
 
 /** A flat list with some headers added; one that is there already is replaced. */

@@ -64,7 +64,8 @@ export class HttpTransport implements Transport {
   }
 
   send(message: JsonRpcMessage, options: SendOptions = {}): Promise<void> {
-    if (options.mayAsk === true && this.#wire?.listens === true) return this.#listening(() => this.#send(message, options));
+    if (options.mayAsk === true && this.#wire?.listens === true)
+      return this.#listening(() => this.#send(message, options));
     return this.#send(message, options);
   }
 
@@ -84,7 +85,11 @@ export class HttpTransport implements Transport {
     if (!isRequest(message)) return this.#client.exchange(request, (response) => this.#told(response, message));
     const broken = await this.#client.exchange(request, (response) => this.#answer(response, message, options));
     if (broken === undefined) return;
-    await resume(this.#client, broken, { headers: [...this.#client.headers.get, ...this.#adopted], label: message.method, cancel: request.cancel });
+    await resume(this.#client, broken, {
+      headers: [...this.#client.headers.get, ...this.#adopted],
+      label: message.method,
+      cancel: request.cancel,
+    });
   }
 
   close(): Promise<void> {
@@ -98,7 +103,8 @@ export class HttpTransport implements Transport {
 
   #post(message: JsonRpcMessage, options: SendOptions): HttpRequest {
     const { server } = this.#client;
-    if (this.#sink === undefined || this.#closing !== undefined) throw new AdapterError("closed.stopped", { server, outcomeUnknown: false });
+    if (this.#sink === undefined || this.#closing !== undefined)
+      throw new AdapterError("closed.stopped", { server, outcomeUnknown: false });
     // Versioning: neither the revision nor a session is known before `initialize` is answered.
     const opening = "method" in message && message.method === "initialize";
     return postOf(this.#client, this.#path, message, opening ? this.#client.headers.post : this.#constant, options);
@@ -165,7 +171,11 @@ export class HttpTransport implements Transport {
     if (typeof id !== "string" || id === "") return;
     const { server, limits } = this.#client;
     if (id.length > limits.sessionIdBytes || !SESSION_ID.test(id))
-      throw new AdapterError("protocol.result", { server, method: "initialize", reason: "its session id has characters or a length that no client may send back" });
+      throw new AdapterError("protocol.result", {
+        server,
+        method: "initialize",
+        reason: "its session id has characters or a length that no client may send back",
+      });
     this.#session = id;
   }
 

@@ -72,13 +72,22 @@ export class LegacySseTransport implements Transport {
   /** Resolves when the server has taken the message; an answer comes on the stream, perhaps before that. */
   async send(message: JsonRpcMessage, options: SendOptions = {}): Promise<void> {
     const { server, limits, url } = this.#client;
-    if (this.#broken !== undefined) throw new AdapterError("closed", { server, reason: this.#broken, outcomeUnknown: false });
-    if (this.#endpoint === undefined || this.#closed) throw new AdapterError("closed.stopped", { server, outcomeUnknown: false });
+    if (this.#broken !== undefined)
+      throw new AdapterError("closed", { server, reason: this.#broken, outcomeUnknown: false });
+    if (this.#endpoint === undefined || this.#closed)
+      throw new AdapterError("closed.stopped", { server, outcomeUnknown: false });
     const request = postOf(this.#client, this.#endpoint, message, this.#constant, options);
     if (options.fresh) this.#client.closeIdle();
     await this.#client.exchange(request, async (response) => {
       if (response.ok) return response.skip(limits.refusalBytes, limits.lingerMs);
-      const answer = await readRefusal(response, { server, limits, url, message, label: labelOf(message), inSession: true });
+      const answer = await readRefusal(response, {
+        server,
+        limits,
+        url,
+        message,
+        label: labelOf(message),
+        inSession: true,
+      });
       this.#sink?.message(answer);
     });
   }
@@ -96,7 +105,13 @@ export class LegacySseTransport implements Transport {
     const { url, headers } = this.#client;
     try {
       const cancel = fromSignal(this.#givenUp.signal);
-      const request = { method: "GET", path: url.pathname + url.search, headers: headers.get, label: STREAM, cancel } as const;
+      const request = {
+        method: "GET",
+        path: url.pathname + url.search,
+        headers: headers.get,
+        label: STREAM,
+        cancel,
+      } as const;
       await this.#client.exchange(request, (response) => this.#read(response, opened));
       this.#end(undefined, refused);
     } catch (error) {
@@ -112,7 +127,9 @@ export class LegacySseTransport implements Transport {
     }
     if (response.contentType !== "text/event-stream") {
       response.destroy();
-      throw this.#connectFailed(`it opened no event stream, but sent content type ${JSON.stringify(quoteText(response.contentType, QUOTED_CHARACTERS))}`);
+      throw this.#connectFailed(
+        `it opened no event stream, but sent content type ${JSON.stringify(quoteText(response.contentType, QUOTED_CHARACTERS))}`,
+      );
     }
     const decoder = new EventStreamDecoder(limits.messageBytes, (event) => {
       if (this.#endpoint === undefined && event.type === "endpoint") {
@@ -120,7 +137,12 @@ export class LegacySseTransport implements Transport {
         // An idle connection is no reason for Node to stay; who waits for an answer holds a clock.
         response.unref();
         opened();
-      } else if (this.#endpoint !== undefined && (event.type === "" || event.type === "message") && event.data.length > 0) this.#sink?.message(event.data);
+      } else if (
+        this.#endpoint !== undefined &&
+        (event.type === "" || event.type === "message") &&
+        event.data.length > 0
+      )
+        this.#sink?.message(event.data);
     });
     await response.read((chunk) => {
       if (decoder.push(chunk)) return true;
@@ -133,10 +155,13 @@ export class LegacySseTransport implements Transport {
     const { url } = this.#client;
     const text = data.toString().trim();
     const named = quoteText(text, QUOTED_CHARACTERS);
-    if (!URL.canParse(text, url.href)) throw this.#connectFailed(`it named ${JSON.stringify(named)} as its endpoint, which is no URL`);
+    if (!URL.canParse(text, url.href))
+      throw this.#connectFailed(`it named ${JSON.stringify(named)} as its endpoint, which is no URL`);
     const endpoint = new URL(text, url.href);
     if (endpoint.origin !== url.origin || endpoint.username !== "" || endpoint.password !== "")
-      throw this.#connectFailed(`it named an endpoint on another origin (${quoteText(endpoint.origin, QUOTED_CHARACTERS)})`);
+      throw this.#connectFailed(
+        `it named an endpoint on another origin (${quoteText(endpoint.origin, QUOTED_CHARACTERS)})`,
+      );
     return endpoint.pathname + endpoint.search;
   }
 
@@ -152,7 +177,11 @@ export class LegacySseTransport implements Transport {
     const broke = isSituation(error, "closed") ? String(error.details["reason"]) : reasonOf(error);
     this.#broken = error === undefined ? "its event stream ended" : `its event stream broke off: ${broke}`;
     const kept = isAdapterError(error) && !isSituation(error, "closed");
-    this.#sink?.closed(kept ? error : new AdapterError("closed", { server, reason: this.#broken, outcomeUnknown: true }, { cause: error }));
+    this.#sink?.closed(
+      kept
+        ? error
+        : new AdapterError("closed", { server, reason: this.#broken, outcomeUnknown: true }, { cause: error }),
+    );
     this.#shutDown();
   }
 

@@ -48,7 +48,12 @@ export class Pool {
     return new Pool(url, agent, request, proxied?.proxy);
   }
 
-  private constructor(url: URL, agent: Agent, request: (options: RequestOptions) => ClientRequest, proxy: string | undefined) {
+  private constructor(
+    url: URL,
+    agent: Agent,
+    request: (options: RequestOptions) => ClientRequest,
+    proxy: string | undefined,
+  ) {
     this.proxy = proxy;
     this.#agent = agent;
     this.#request = request;
@@ -77,7 +82,8 @@ export class Pool {
   /** Closes every connection that is not in use. */
   closeIdle(): void {
     // Emptied by hand: a destroyed socket would stay in the list, to be handed out, until its `close` event.
-    for (const sockets of Object.values(this.#agent.freeSockets)) for (const socket of sockets?.splice(0) ?? []) socket.destroy();
+    for (const sockets of Object.values(this.#agent.freeSockets))
+      for (const socket of sockets?.splice(0) ?? []) socket.destroy();
   }
 
   destroy(): void {
@@ -88,7 +94,9 @@ export class Pool {
   async trustSystem(): Promise<boolean> {
     if (this.#trustsSystem) return false;
     this.#trustsSystem = true;
-    const tls: typeof import("node:tls") & { getCACertificates?: (type: string) => string[] } = await import("node:tls");
+    const tls: typeof import("node:tls") & { getCACertificates?: (type: string) => string[] } = await import(
+      "node:tls"
+    );
     if (tls.getCACertificates === undefined) return false;
     const ca = [...tls.getCACertificates("default"), ...tls.getCACertificates("system")];
     const { options } = this.#agent as Agent & { options: { secureContext?: object } };
@@ -133,7 +141,9 @@ function boundIdleTime(agent: Agent, idleSocketMs: number): void {
 
 /** How long the server says it keeps an idle connection, less a second for the way; infinite if it says nothing. */
 function announcedIdleMs(socket: Socket): number {
-  const { _httpMessage: request } = socket as Socket & { _httpMessage?: { res?: { headers: Record<string, unknown> } } };
+  const { _httpMessage: request } = socket as Socket & {
+    _httpMessage?: { res?: { headers: Record<string, unknown> } };
+  };
   const hint = request?.res?.headers["keep-alive"];
   const seconds = typeof hint === "string" ? /\btimeout=(\d+)/.exec(hint)?.[1] : undefined;
   return seconds === undefined ? Number.POSITIVE_INFINITY : Number(seconds) * 1000 - 1000;

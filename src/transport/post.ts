@@ -21,7 +21,8 @@ export function postOf(
   const body = JSON.stringify(message);
   const bytes = Buffer.byteLength(body);
   const label = labelOf(message);
-  if (bytes > limits.messageBytes) throw new AdapterError("limit.outgoing", { server, method: label, bytes, limitBytes: limits.messageBytes });
+  if (bytes > limits.messageBytes)
+    throw new AdapterError("limit.outgoing", { server, method: label, bytes, limitBytes: limits.messageBytes });
   const { headers } = options;
   const all = constant.slice();
   all.push("Content-Length", String(bytes));

@@ -1,7 +1,7 @@
 import { access, constants } from "node:fs/promises";
 import type { Limits } from "../limits.ts";
 import { descendants, isSameProcess, type ProcessMark } from "./descendants.ts";
-import { signalGroup, signalProcess } from "./reaper.ts";
+import { reaper, signalGroup, signalProcess } from "./reaper.ts";
 
 /** The root of a process tree: on POSIX the leader of a process group of its own. */
 export interface TreeRoot {
@@ -22,6 +22,7 @@ export async function stopTree(root: TreeRoot, limits: Limits, atOnce: boolean):
   const family = new Map<number, ProcessMark>();
   const remember = (): void => {
     for (const mark of descendants(root.pid)) family.set(mark.pid, mark);
+    reaper().remember(root.pid, [...family.values()]);
   };
   const gone = (): boolean => {
     if (!root.hasExited() || (process.platform !== "win32" && signalGroup(root.pid, 0))) return false;

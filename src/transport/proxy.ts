@@ -4,7 +4,10 @@ import { HttpsProxyAgent } from "https-proxy-agent";
 import { getProxyForUrl } from "proxy-from-env";
 
 /** The agent that reaches `url` through the proxy that the environment names for it; `undefined` if it names none or excepts the host. */
-export function proxyAgent(url: URL, options: AgentOptions): { readonly agent: Agent; readonly proxy: string } | undefined {
+export function proxyAgent(
+  url: URL,
+  options: AgentOptions,
+): { readonly agent: Agent; readonly proxy: string } | undefined {
   const proxy = getProxyForUrl(url.href);
   if (!URL.canParse(proxy)) return undefined;
   const agent = url.protocol === "https:" ? new HttpsProxyAgent(proxy, options) : new HttpProxyAgent(proxy, options);

@@ -2,7 +2,15 @@ import { readable } from "./stderr-tail.ts";
 
 /** Bytes of a body that are looked at for a quotation. */
 const LOOKED_AT_BYTES = 16 * 1024;
-const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'", apos: "'", nbsp: " " };
+const ENTITIES: Readonly<Record<string, string>> = {
+  amp: "&",
+  lt: "<",
+  gt: ">",
+  quot: '"',
+  "#39": "'",
+  apos: "'",
+  nbsp: " ",
+};
 
 /**
  * The start of a remote text as one line for an error: no control or formatting characters, blanks squeezed, HTML reduced
@@ -10,12 +18,18 @@ const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">",
  */
 export function quoteBody(body: Buffer, characters: number): string {
   const text = body.subarray(0, LOOKED_AT_BYTES).toString("utf8");
-  return quoteText(/^\s*<(?:!doctype html|html|head|body)\b/i.test(text.slice(0, 200)) ? htmlText(text) : text, characters);
+  return quoteText(
+    /^\s*<(?:!doctype html|html|head|body)\b/i.test(text.slice(0, 200)) ? htmlText(text) : text,
+    characters,
+  );
 }
 
 export function quoteText(text: string, characters: number): string {
   // Direction marks and other invisible characters could make the quotation read as something else.
-  const line = readable(text).replace(/\p{Cf}/gu, "").replace(/\s+/g, " ").trim();
+  const line = readable(text)
+    .replace(/\p{Cf}/gu, "")
+    .replace(/\s+/g, " ")
+    .trim();
   if (line.length <= characters) return line;
   // Not between the halves of a surrogate pair.
   return `${line.slice(0, characters).replace(/[\uD800-\uDBFF]$/, "")}…`;

@@ -7,6 +7,8 @@ import { descendants, isSameProcess, type ProcessMark } from "./descendants.ts";
  */
 export interface Reaper {
   add(pid: number): void;
+  /** Descendants that cannot be found any more once the root is gone. */
+  remember(pid: number, family: readonly ProcessMark[]): void;
   remove(pid: number): void;
 }
 
@@ -20,9 +22,9 @@ export function reaper(): Reaper {
 }
 
 function createReaper(): Reaper {
-  const roots = new Set<number>();
+  const roots = new Map<number, readonly ProcessMark[]>();
   const killAll = (): void => {
-    for (const pid of roots) killTreeNow(pid);
+    for (const [pid, family] of roots) killTreeNow(pid, family);
     roots.clear();
   };
   const onSignal = (signal: NodeJS.Signals): void => {
@@ -43,7 +45,10 @@ function createReaper(): Reaper {
   return {
     add(pid) {
       if (roots.size === 0) install();
-      roots.add(pid);
+      roots.set(pid, []);
+    },
+    remember(pid, family) {
+      if (roots.has(pid)) roots.set(pid, family);
     },
     remove(pid) {
       if (roots.delete(pid) && roots.size === 0) uninstall();
@@ -52,12 +57,12 @@ function createReaper(): Reaper {
 }
 
 /** Synchronously and at once: the process is about to end. */
-function killTreeNow(pid: number): void {
+function killTreeNow(pid: number, remembered: readonly ProcessMark[]): void {
   if (process.platform === "win32") {
     spawnSync("taskkill", ["/pid", String(pid), "/T", "/F"], { stdio: "ignore", timeout: 2000, windowsHide: true });
     return;
   }
-  const family: readonly ProcessMark[] = descendants(pid);
+  const family = [...remembered, ...descendants(pid)];
   signalGroup(pid, "SIGKILL");
   for (const mark of family) if (isSameProcess(mark)) signalProcess(mark.pid, "SIGKILL");
 }

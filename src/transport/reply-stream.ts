@@ -46,8 +46,10 @@ export class ReplyStream {
     );
     const ended = await response.read((chunk) => {
       this.#bytes += chunk.length;
-      if (this.#bytes > limits.streamBytes) throw new AdapterError("limit.stream", { server, limitBytes: limits.streamBytes, outcomeUnknown: true });
-      if (!decoder.push(chunk)) throw new AdapterError("limit.message", { server, limitBytes: limits.messageBytes, outcomeUnknown: true });
+      if (this.#bytes > limits.streamBytes)
+        throw new AdapterError("limit.stream", { server, limitBytes: limits.streamBytes, outcomeUnknown: true });
+      if (!decoder.push(chunk))
+        throw new AdapterError("limit.message", { server, limitBytes: limits.messageBytes, outcomeUnknown: true });
       return !this.#answered;
     });
     if (ended) decoder.end();

@@ -61,7 +61,8 @@ export class HttpResponse {
   /** The whole decoded body. @throws AdapterError `limit.message` as soon as it is too large. */
   bytes(limitBytes: number): Promise<Buffer> {
     const { server } = this.#owner;
-    const tooLarge = (): AdapterError => new AdapterError("limit.message", { server, limitBytes, outcomeUnknown: true });
+    const tooLarge = (): AdapterError =>
+      new AdapterError("limit.message", { server, limitBytes, outcomeUnknown: true });
     const encoded = this.headers["content-encoding"] !== undefined;
     const collected = new Collector(encoded ? Number.NaN : Number(this.headers["content-length"]), limitBytes);
     if (collected.announced > limitBytes) return Promise.reject(tooLarge());
@@ -92,7 +93,8 @@ export class HttpResponse {
       if (!(await Promise.race([reading, late]))) this.destroy();
     } catch (error) {
       // A refusal stays a refusal if its body breaks off; being stopped from our side does not become one.
-      if (error instanceof AdapterError && (error.situation === "cancelled" || error.situation === "closed.stopped")) throw error;
+      if (error instanceof AdapterError && (error.situation === "cancelled" || error.situation === "closed.stopped"))
+        throw error;
     } finally {
       clearTimeout(timer);
     }
@@ -149,7 +151,10 @@ export class HttpResponse {
   /** `then` makes the result of whether the body came to its end. */
   #read<T>(onChunk: OnChunk, then: (complete: boolean) => T): Promise<T> {
     const encoding = this.headers["content-encoding"]?.trim().toLowerCase();
-    if (encoding === undefined || encoding === "" || encoding === "identity") return this.#pump(this.#message, onChunk, then);
+    // Nothing is not a damaged something.
+    const plain = encoding === undefined || encoding === "" || encoding === "identity" || this.headers["content-length"] === "0";
+    if (plain)
+      return this.#pump(this.#message, onChunk, then);
     return this.#readEncoded(encoding, onChunk, then);
   }
 
@@ -162,7 +167,9 @@ export class HttpResponse {
     }
     decoder.on("error", (error) => {
       const reason = `its ${encoding} body is damaged (${reasonOf(error)})`;
-      this.#owner.fail(new AdapterError("protocol.unreadable", { server, method, reason, outcomeUnknown: true }, { cause: error }));
+      this.#owner.fail(
+        new AdapterError("protocol.unreadable", { server, method, reason, outcomeUnknown: true }, { cause: error }),
+      );
     });
     this.#message.pipe(decoder);
     try {
@@ -224,6 +231,8 @@ class Collector {
 
   bytes(): Buffer {
     const [first] = this.#chunks;
-    return this.#whole ?? (this.#chunks.length === 1 && first !== undefined ? first : Buffer.concat(this.#chunks, this.size));
+    return (
+      this.#whole ?? (this.#chunks.length === 1 && first !== undefined ? first : Buffer.concat(this.#chunks, this.size))
+    );
   }
 }

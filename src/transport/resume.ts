@@ -23,7 +23,9 @@ export async function resume(client: HttpClient, stream: ReplyStream, request: R
     stream.advanced = false;
     let refused: string | undefined;
     try {
-      refused = await client.exchange(get(client, stream.lastEventId, request), (response) => follow(response, stream, client));
+      refused = await client.exchange(get(client, stream.lastEventId, request), (response) =>
+        follow(response, stream, client),
+      );
     } catch (error) {
       // The connection failed or broke again, which is what resuming is for.
       if (!isSituation(error, "connect.failed") && !isSituation(error, "closed")) throw error;
@@ -42,12 +44,17 @@ async function follow(response: HttpResponse, stream: ReplyStream, client: HttpC
     await response.skip(client.limits.refusalBytes, client.limits.lingerMs);
     return undefined;
   }
-  if (response.ok && response.contentType === "text/event-stream") return (await stream.read(response)) ? "answered" : undefined;
+  if (response.ok && response.contentType === "text/event-stream")
+    return (await stream.read(response)) ? "answered" : undefined;
   await response.skip(client.limits.refusalBytes, client.limits.lingerMs);
   return `its event stream ended without the answer, and the server does not resume it (HTTP ${response.status})`;
 }
 
-function get(client: HttpClient, lastEventId: string, { headers, label, cancel }: ResumeRequest): Parameters<HttpClient["exchange"]>[0] {
+function get(
+  client: HttpClient,
+  lastEventId: string,
+  { headers, label, cancel }: ResumeRequest,
+): Parameters<HttpClient["exchange"]>[0] {
   const { pathname, search } = client.url;
   return { method: "GET", path: pathname + search, headers: [...headers, "Last-Event-ID", lastEventId], label, cancel };
 }

@@ -91,6 +91,10 @@ export class EventStreamDecoder {
     this.#dispatched = true;
     if (data.length > this.#limitBytes) this.#tooLarge = true;
     if (this.#tooLarge) return;
-    this.#onEvent({ type, data: this.#ascii ? data : Buffer.from(data, "latin1"), ...(id === undefined ? {} : { id }) });
+    this.#onEvent({
+      type,
+      data: this.#ascii ? data : Buffer.from(data, "latin1"),
+      ...(id === undefined ? {} : { id }),
+    });
   }
 }

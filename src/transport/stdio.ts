@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import type { Writable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import { AdapterError, reasonOf } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import type { Wire } from "../protocol/dialect.ts";
@@ -18,7 +18,7 @@ const SKIPPED_CHARACTERS = 120;
 /** Longer messages are written at once, and waited for. */
 const DIRECT_CHARACTERS = 65_536;
 /** How long the output of a process that has ended, or the end of a process whose output has ended, is waited for. */
-const SETTLE_MS = 150;
+const SETTLE_MS = 400;
 
 export interface StdioTransportOptions {
   readonly server: string;
@@ -38,6 +38,8 @@ export class StdioTransport implements Transport {
   #sink: Sink | undefined;
   #process: SpawnedProcess | undefined;
   #exit: ExitStatus | undefined;
+  /** Never rejects. */
+  #opening: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
   #broken = false;
   #lines: string[] = [];
@@ -50,21 +52,10 @@ export class StdioTransport implements Transport {
   }
 
   async open(sink: Sink): Promise<void> {
-    const { command, args, cwd } = this.#endpoint;
     this.#sink = sink;
-    await this.#checkWorkingDirectory(cwd);
-    if (this.#closing !== undefined) throw new AdapterError("closed.stopped", { server: this.#server, outcomeUnknown: false });
-    let child: SpawnedProcess;
-    try {
-      child = await spawnProcess({ command, args, cwd, env: serverEnvironment(this.#endpoint, process.env, process.platform) });
-    } catch (error) {
-      throw new AdapterError("spawn.failed", { server: this.#server, command, reason: reasonOf(error) }, { cause: error });
-    }
-    reaper().add(child.pid);
-    this.#process = child;
-    this.#listen(child, sink);
-    // `close` was called while the process was being started.
-    if (this.#closing !== undefined) await this.#stop(child, true);
+    const opening = this.#start(sink);
+    this.#opening = opening.catch(() => undefined);
+    await opening;
   }
 
   adopt(_wire: Wire): void {}
@@ -97,13 +88,34 @@ export class StdioTransport implements Transport {
     return {
       ...(this.#exit === undefined ? {} : this.#exit),
       ...(stderr === "" ? {} : { stderr }),
-      ...(this.#skipped.length === 0 ? {} : { skippedLines: this.#skipped }),
+      ...(this.#skipped.length === 0 ? {} : { skippedLines: [...this.#skipped] }),
     };
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#process === undefined ? Promise.resolve() : this.#stop(this.#process, this.#broken);
+    this.#closing ??= this.#end();
     return this.#closing;
+  }
+
+  async #start(sink: Sink): Promise<void> {
+    const { command, args, cwd } = this.#endpoint;
+    await this.#checkWorkingDirectory(cwd);
+    if (this.#closing !== undefined) throw new AdapterError("closed.stopped", { server: this.#server, outcomeUnknown: false });
+    let child: SpawnedProcess;
+    try {
+      child = await spawnProcess({ command, args, cwd, env: serverEnvironment(this.#endpoint, process.env, process.platform) });
+    } catch (error) {
+      throw new AdapterError("spawn.failed", { server: this.#server, command, reason: reasonOf(error) }, { cause: error });
+    }
+    reaper().add(child.pid);
+    this.#process = child;
+    this.#listen(child, sink);
+  }
+
+  /** A process that is still being started is waited for, so that it is ended too. */
+  async #end(): Promise<void> {
+    if (this.#process === undefined) await this.#opening;
+    if (this.#process !== undefined) await this.#stop(this.#process, this.#broken);
   }
 
   async #checkWorkingDirectory(cwd: string): Promise<void> {
@@ -117,23 +129,26 @@ export class StdioTransport implements Transport {
       (line) => this.#receive(line, sink),
       () => this.#fail(new AdapterError("limit.message", { server: this.#server, limitBytes: this.#limits.messageBytes, outcomeUnknown: true })),
     );
-    const outputEnded = new Promise<void>((resolve) => child.stdout.once("close", resolve));
+    // Messages that wait for a server to read each listen for that; their number has its own bounds.
+    child.stdin.setMaxListeners(0);
+    const ended = (pipe: Readable): Promise<void> => new Promise<void>((resolve) => pipe.once("close", resolve));
+    const [outputEnded, errorsEnded] = [ended(child.stdout), ended(child.stderr)];
     child.stdout.on("data", (chunk: Buffer) => lines.push(chunk));
     child.stdout.once("end", () => lines.end());
     child.stderr.on("data", (chunk: Buffer) => this.#stderr.push(chunk));
     // Errors of the pipes (EPIPE, ECONNRESET) are met again as the end of the process or of its output.
     for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.on("error", () => undefined);
-    void this.#watch(child, outputEnded);
+    void this.#watch(child, outputEnded, errorsEnded);
   }
 
   /** Reports the end once, with its reason: what the process wrote before it ended is read first. */
-  async #watch(child: SpawnedProcess, outputEnded: Promise<void>): Promise<void> {
+  async #watch(child: SpawnedProcess, outputEnded: Promise<void>, errorsEnded: Promise<void>): Promise<void> {
     const exited = child.exited.then((status) => {
       this.#exit = status;
     });
     const inputClosed = new Promise<void>((resolve) => child.stdin.once("close", resolve));
     await Promise.race([exited, outputEnded, inputClosed]);
-    await atMost(Promise.all([exited, outputEnded]), SETTLE_MS);
+    await atMost(Promise.all([exited, outputEnded, errorsEnded]), SETTLE_MS);
     const reason = this.#exit === undefined ? "it closed its pipes" : "the process ended";
     this.#fail(new AdapterError("closed", { server: this.#server, reason, outcomeUnknown: true, ...this.diagnostics() }));
   }

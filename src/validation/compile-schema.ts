@@ -1,53 +1,91 @@
+import { type Context, createContext, Script } from "node:vm";
 import { Ajv, type AnySchema, type ErrorObject, type Options } from "ajv";
 import { Ajv2019 } from "ajv/dist/2019.js";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import type { Check } from "./validator.ts";
+import type { Check } from "./check.ts";
 
-const OPTIONS: Options = { strict: false, allErrors: false, validateSchema: false, validateFormats: false, logger: false, addUsedSchema: false };
+export interface SchemaBounds {
+  readonly schemaBytes: number;
+  readonly validationMs: number;
+}
+
+const OPTIONS: Options = {
+  strict: false,
+  allErrors: false,
+  validateSchema: false,
+  validateFormats: false,
+  logger: false,
+  addUsedSchema: false,
+};
 const MAX_DEPTH = 64;
 const MAX_SUBSCHEMAS = 5000;
-/** Backtracking patterns are the one way in which a small schema can take for ever. */
-const MAX_PATTERN = 200;
-const NESTED_QUANTIFIER = /[+*}]\s*\)\s*[+*{]/;
+/** Nodes of a value below which schemas that only branch cannot take long. */
+const SMALL_VALUE = 2000;
+const TOLD_CHARACTERS = 200;
+/** With these, a small schema can take for ever over a small value. */
+const ENDLESS: ReadonlySet<string> = new Set([
+  "pattern",
+  "patternProperties",
+  "uniqueItems",
+  "$ref",
+  "$dynamicRef",
+  "$recursiveRef",
+]);
+/** With these, the time is at most that of all subschemas for all values. */
+const BRANCHING: ReadonlySet<string> = new Set(["anyOf", "oneOf", "allOf", "if", "contains", "enum"]);
+
+/** How far a schema can be trusted with time. */
+type Cost = "linear" | "branching" | "endless";
 
 /** A check for one schema; problems of the schema itself become `unchecked` answers. Never throws. */
-export function compileSchema(schema: object, limitBytes: number): (value: unknown) => Check {
-  const problem = schemaProblem(schema, limitBytes);
-  if (problem !== undefined) return () => ({ kind: "unchecked", reason: problem });
+export function compileSchema(schema: object, bounds: SchemaBounds): (value: unknown) => Check {
+  const surveyed = survey(schema, bounds.schemaBytes);
+  if (typeof surveyed === "object") return () => unchecked(surveyed.problem);
+  const compiled = inTime(bounds.validationMs, () => compile(schema));
+  if (typeof compiled !== "function") return () => compiled;
+  return (value) => {
+    const timed = surveyed === "endless" || (surveyed === "branching" && !isSmall(value));
+    return timed ? inTime(bounds.validationMs, () => compiled(value)) : guarded(() => compiled(value));
+  };
+}
+
+function compile(schema: object): ((value: unknown) => Check) | Check {
+  const engine = engineFor(schema);
+  if (engine === undefined) return unchecked("it names a JSON Schema dialect that is not supported");
+  let validate: ReturnType<Ajv["compile"]>;
   try {
-    const validate = engineFor(schema)?.compile(schema as AnySchema);
-    if (validate === undefined) return () => ({ kind: "unchecked", reason: "it names a JSON Schema dialect that is not supported" });
-    return (value) => {
-      try {
-        if (validate(value) === true) return { kind: "match" };
-        return mismatch(validate.errors?.[0]);
-      } catch (error) {
-        return { kind: "unchecked", reason: error instanceof Error ? error.message : String(error) };
-      }
-    };
-  } catch (error) {
-    const reason = error instanceof Error ? error.message.slice(0, 200) : String(error);
-    return () => ({ kind: "unchecked", reason });
+    validate = engine(true).compile(schema as AnySchema);
+  } catch {
+    // Many patterns in the field are not valid in Unicode mode, and mean the same without it.
+    validate = engine(false).compile(schema as AnySchema);
   }
+  return (value) => (validate(value) === true ? { kind: "match" } : mismatch(validate.errors?.[0]));
 }
 
 /** A fresh engine for each schema: ajv keeps what it compiled, by object, for ever. */
-function engineFor(schema: object): Ajv | undefined {
-  const dialect = (schema as { $schema?: unknown }).$schema;
-  if (dialect === undefined) return new Ajv2020(OPTIONS);
+function engineFor(schema: object): ((unicodeRegExp: boolean) => Ajv) | undefined {
+  const dialect = (schema as { $schema?: unknown }).$schema ?? "2020-12";
   if (typeof dialect !== "string") return undefined;
-  if (dialect.includes("2020-12")) return new Ajv2020(OPTIONS);
-  if (dialect.includes("2019-09")) return new Ajv2019(OPTIONS);
-  return dialect.includes("draft-07") ? new Ajv(OPTIONS) : undefined;
+  if (dialect.includes("2020-12")) return (unicodeRegExp) => new Ajv2020({ ...OPTIONS, unicodeRegExp });
+  if (dialect.includes("2019-09")) return (unicodeRegExp) => new Ajv2019({ ...OPTIONS, unicodeRegExp });
+  if (dialect.includes("draft-07")) return (unicodeRegExp) => new Ajv({ ...OPTIONS, unicodeRegExp });
+  return undefined;
 }
 
 function mismatch(error: ErrorObject | undefined): Check {
-  return { kind: "mismatch", path: error?.instancePath ?? "", reason: error?.message ?? "it does not fit" };
+  const path = (error?.instancePath ?? "").slice(0, TOLD_CHARACTERS);
+  return { kind: "mismatch", path, reason: (error?.message ?? "it does not fit").slice(0, TOLD_CHARACTERS) };
 }
 
-function schemaProblem(schema: object, limitBytes: number): string | undefined {
+function unchecked(reason: string): Check {
+  return { kind: "unchecked", reason };
+}
+
+/** What the schema may cost, or why it is not used. */
+function survey(schema: object, limitBytes: number): Cost | { readonly problem: string } {
   let left = MAX_SUBSCHEMAS;
   let problem: string | undefined;
+  let cost: Cost = "linear";
   const walk = (node: unknown, depth: number): void => {
     if (problem !== undefined || typeof node !== "object" || node === null) return;
     if (depth > MAX_DEPTH || left-- <= 0) {
@@ -55,12 +93,55 @@ function schemaProblem(schema: object, limitBytes: number): string | undefined {
       return;
     }
     for (const [key, value] of Object.entries(node)) {
-      if ((key === "$ref" || key === "$dynamicRef") && typeof value === "string" && !value.startsWith("#")) problem = `its ${key} leads outside (${value.slice(0, 100)}); nothing is fetched`;
-      if (key === "pattern" && typeof value === "string" && (value.length > MAX_PATTERN || NESTED_QUANTIFIER.test(value))) problem = "one of its patterns could take too long";
+      if (ENDLESS.has(key)) cost = "endless";
+      else if (BRANCHING.has(key) && cost === "linear") cost = "branching";
+      // Basic, $ref Resolution: what resolves to a network address is never fetched.
+      if ((key === "$ref" || key === "$dynamicRef") && typeof value === "string" && !value.startsWith("#"))
+        problem = `its ${key} leads outside (${value.slice(0, TOLD_CHARACTERS)}), and nothing is fetched`;
       walk(value, depth + 1);
     }
   };
   walk(schema, 0);
-  if (problem === undefined && JSON.stringify(schema).length > limitBytes) problem = `it has more than ${limitBytes} bytes`;
-  return problem;
+  if (problem === undefined && JSON.stringify(schema).length > limitBytes)
+    problem = `it has more than ${limitBytes} bytes`;
+  return problem === undefined ? cost : { problem };
+}
+
+function isSmall(value: unknown): boolean {
+  let left = SMALL_VALUE;
+  const count = (node: unknown): void => {
+    if (left-- <= 0 || typeof node !== "object" || node === null) return;
+    for (const child of Object.values(node)) {
+      if (left <= 0) return;
+      count(child);
+    }
+  };
+  count(value);
+  return left > 0;
+}
+
+let clock: { readonly script: Script; readonly context: Context } | undefined;
+
+/** Runs the work under a clock that can stop it, regular expressions included. */
+function inTime<T>(milliseconds: number, work: () => T | Check): T | Check {
+  clock ??= { script: new Script("work()"), context: createContext({ work: undefined }) };
+  const { script, context } = clock;
+  return guarded(() => {
+    context["work"] = work;
+    try {
+      return script.runInContext(context, { timeout: milliseconds }) as T | Check;
+    } finally {
+      context["work"] = undefined;
+    }
+  });
+}
+
+function guarded<T>(work: () => T | Check): T | Check {
+  try {
+    return work();
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === "ERR_SCRIPT_EXECUTION_TIMEOUT") return unchecked("checking it took too long");
+    return unchecked(error instanceof Error ? error.message.slice(0, TOLD_CHARACTERS) : String(error));
+  }
 }

@@ -1,14 +1,8 @@
 import { LIMITS } from "../limits.ts";
-
-/** `unchecked`: the schema cannot be used (too large, of an unknown dialect, with remote references, invalid). */
-export type Check =
-  | { readonly kind: "match" }
-  | { readonly kind: "mismatch"; readonly path: string; readonly reason: string }
-  | { readonly kind: "unchecked"; readonly reason: string };
+import type { Check } from "./check.ts";
 
 type Compiled = (value: unknown) => Check;
 
-const MATCH: Check = Object.freeze({ kind: "match" });
 /** Compiled checks by schema object; an unchanged list keeps its objects, so that nothing is compiled twice. */
 const compiled = new WeakMap<object, Compiled>();
 
@@ -20,8 +14,8 @@ export async function checkAgainst(schema: object, value: unknown): Promise<Chec
   let check = compiled.get(schema);
   if (check === undefined) {
     const { compileSchema } = await import("./compile-schema.ts");
-    check = compileSchema(schema, LIMITS.schemaBytes);
+    check = compileSchema(schema, LIMITS);
     compiled.set(schema, check);
   }
-  return check(value) ?? MATCH;
+  return check(value);
 }

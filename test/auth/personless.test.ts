@@ -1,4 +1,6 @@
+import { generateKeyPairSync } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it, jest } from "@jest/globals";
+import { jwtVerify } from "jose";
 import { MemoryStore } from "../../src/auth/store.ts";
 import { FakeAuthorizationServer, FakeResource, FakeServer, json, type Seen } from "../support/fake-oauth.ts";
 import { authorizerFor, call } from "../support/oauth-client.ts";
@@ -83,6 +85,53 @@ describe("client credentials", () => {
     await expect(call(authorizer, resource.url)).rejects.toMatchObject({
       message: expect.stringContaining('"clientId"'),
     });
+  });
+});
+
+describe("a client that signs", () => {
+  const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const pem = privateKey.export({ format: "pem", type: "pkcs8" }).toString();
+  const settings = { grantType: "client_credentials", clientId: "machine" } as const;
+
+  it.each([
+    ["PKCS #8", pem],
+    ["SEC 1", privateKey.export({ format: "pem", type: "sec1" }).toString()],
+    ["one line, as in an environment variable", pem.trim().replaceAll("\n", "\\n")],
+    ["JWK", JSON.stringify({ ...privateKey.export({ format: "jwk" }), kid: "a key" })],
+  ])("says who it is to this one server, for a minute (key: %s)", async (form, key) => {
+    server.metadata = { token_endpoint_auth_methods_supported: ["private_key_jwt"] };
+    const authorizer = authorizerFor(resource.url, { settings: { ...settings, privateKey: key } });
+    expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 1 });
+    const sent = formOf(server.requests("/token")[0]);
+    expect(sent.client_assertion_type).toBe("urn:ietf:params:oauth:client-assertion-type:jwt-bearer");
+    const { payload, protectedHeader } = await jwtVerify(sent.client_assertion ?? "", publicKey, {
+      audience: server.issuer,
+    });
+    expect(payload).toMatchObject({ iss: "machine", sub: "machine", jti: expect.any(String) });
+    expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBe(60);
+    expect(protectedHeader).toMatchObject({ alg: "ES256", ...(form === "JWK" ? { kid: "a key" } : {}) });
+  });
+
+  it.each(["RS256", "RS512", "PS256"])("uses the algorithm that the server takes (%s)", async (algorithm) => {
+    server.metadata = { token_endpoint_auth_signing_alg_values_supported: [algorithm] };
+    const pair = generateKeyPairSync("rsa", { modulusLength: 2048 });
+    const rsa = pair.privateKey.export({ format: "pem", type: "pkcs1" }).toString();
+    await call(authorizerFor(resource.url, { settings: { ...settings, privateKey: rsa } }), resource.url);
+    const { protectedHeader } = await jwtVerify(
+      server.requests("/token")[0]?.form.get("client_assertion") ?? "",
+      pair.publicKey,
+    );
+    expect(protectedHeader.alg).toBe(algorithm);
+  });
+
+  it("refuses a key that is none, or does not fit, without showing it", async () => {
+    for (const more of [{ privateKey: "not a key at all" }, { privateKey: pem, signingAlgorithm: "RS256" }]) {
+      const authorizer = authorizerFor(resource.url, { settings: { ...settings, ...more } });
+      const error = await call(authorizer, resource.url).catch((thrown) => thrown);
+      expect(error).toMatchObject({ code: "auth_required", message: expect.stringContaining('"privateKey"') });
+      expect(JSON.stringify([error.message, error.details])).not.toContain(more.privateKey.slice(0, 16));
+    }
+    expect(server.requests("/token")).toEqual([]);
   });
 });
 

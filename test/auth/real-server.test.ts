@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { logout } from "../../src/auth/account.ts";
 import { MemoryStore } from "../../src/auth/store.ts";
@@ -16,20 +15,11 @@ const MACHINE = {
   scope: "read write",
 };
 
-const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-const SIGNING_MACHINE = {
-  ...MACHINE,
-  client_id: "signing-machine",
-  client_secret: undefined,
-  token_endpoint_auth_method: "private_key_jwt",
-  jwks: { keys: [{ ...publicKey.export({ format: "jwk" }), use: "sig" }] },
-};
-
 let server: RealAuthorizationServer;
 let resource: StrictResource;
 
 beforeEach(async () => {
-  server = await RealAuthorizationServer.start([MACHINE, SIGNING_MACHINE]);
+  server = await RealAuthorizationServer.start([MACHINE]);
   resource = await StrictResource.start(server);
 });
 afterEach(async () => {
@@ -82,28 +72,6 @@ describe("with a certified authorization server and a resource that checks its t
     const { authorizer, opened } = withBrowser(resource.url, { settings });
     expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 1 });
     expect(opened).toEqual([]);
-  });
-
-  const pem = privateKey.export({ format: "pem", type: "pkcs8" }).toString();
-  it.each([
-    ["PKCS #8", pem],
-    ["SEC 1", privateKey.export({ format: "pem", type: "sec1" }).toString()],
-    ["one line, as in an environment variable", pem.trim().replaceAll("\n", "\\n")],
-    ["JWK", JSON.stringify(privateKey.export({ format: "jwk" }))],
-  ])("a machine gets its token with a signed assertion (key: %s)", async (_, key) => {
-    const settings = { grantType: "client_credentials", clientId: "signing-machine", privateKey: key } as const;
-    expect(await call(authorizerFor(resource.url, { settings }), resource.url)).toEqual({ status: 200, answered: 1 });
-  });
-
-  it("a key that is none, or does not fit, is refused without being shown", async () => {
-    const settings = { grantType: "client_credentials", clientId: "signing-machine" } as const;
-    for (const more of [{ privateKey: "not a key at all" }, { privateKey: pem, signingAlgorithm: "RS256" }]) {
-      const error = await call(authorizerFor(resource.url, { settings: { ...settings, ...more } }), resource.url).catch(
-        (e) => e,
-      );
-      expect(error).toMatchObject({ code: "auth_required", message: expect.stringContaining('"privateKey"') });
-      expect(JSON.stringify([error.message, error.details])).not.toContain(more.privateKey.slice(0, 16));
-    }
   });
 
   it("a logout ends the sign-in on both sides", async () => {

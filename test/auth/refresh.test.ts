@@ -135,6 +135,28 @@ describe("a refresh that is refused", () => {
   });
 });
 
+describe("a refresh that nobody waits for any more", () => {
+  it("is finished, so that its tokens are not lost, while the call ends at once", async () => {
+    const { authorizer, opened } = withBrowser(resource.url, { store });
+    await call(authorizer, resource.url);
+    server.live.clear();
+    const controller = new AbortController();
+    let answer = (): void => {};
+    server.beforeToken = () => {
+      controller.abort();
+      return new Promise((resolve) => {
+        answer = resolve;
+      });
+    };
+    await expect(call(authorizer, resource.url, controller.signal)).rejects.toMatchObject({ code: "cancelled" });
+    answer();
+    server.beforeToken = async () => {};
+    expect(await call(authorizer, resource.url)).toMatchObject({ status: 200 });
+    expect(server.requests("/token")).toHaveLength(2);
+    expect(opened).toHaveLength(1);
+  });
+});
+
 describe("a clock that jumps", () => {
   it("backwards does not keep a dead token alive", async () => {
     const { authorizer } = withBrowser(resource.url, { store });

@@ -180,7 +180,10 @@ export class FaultExchange {
 
   /** What a well-behaved server does. */
   good(headers: Readonly<Record<string, string>> = {}): void {
-    if (this.seen.rpc.id === undefined || this.seen.rpc.method === undefined) return this.respond(202);
+    if (this.seen.rpc.id === undefined || this.seen.rpc.method === undefined) {
+      this.respond(202);
+      return;
+    }
     const opening = this.seen.rpc.method === "initialize" ? this.#scenario.opening : undefined;
     this.json(this.answer(), 200, { ...opening, ...headers });
   }
@@ -228,11 +231,7 @@ export class FaultExchange {
 
   /** RST, after what was written has had time to arrive. */
   reset(): void {
-    setTimeout(
-      () =>
-        this.socket instanceof Object && "resetAndDestroy" in this.socket ? this.socket.resetAndDestroy() : undefined,
-      5,
-    );
+    setTimeout(() => this.socket.resetAndDestroy(), 5);
   }
 }
 

@@ -92,7 +92,6 @@ export async function call(
       wwwAuthenticate,
       headers,
       sent,
-      answered,
     };
     await authorizer.challenge(challenge, signal);
   }

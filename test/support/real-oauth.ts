@@ -35,6 +35,16 @@ interface Provider {
 type ProviderClass = new (issuer: string, configuration: object) => Provider;
 
 const SCOPES = "read write";
+const ARTIFACTS = [
+  "AuthorizationCode",
+  "ClientCredentials",
+  "Grant",
+  "IdToken",
+  "Interaction",
+  "RefreshToken",
+  "Session",
+  "AccessToken",
+];
 
 async function loadProvider(): Promise<ProviderClass> {
   // @ts-expect-error It ships no declarations; what is used of it is declared above.
@@ -128,7 +138,7 @@ export class RealAuthorizationServer {
       features: {
         devInteractions: { enabled: false },
         registration: { enabled: true },
-        revocation: { enabled: true },
+        revocation: { enabled: true, allowedPolicy: () => true },
         clientCredentials: { enabled: true },
         dPoP: { enabled: true, nonceSecret: randomBytes(32), requireNonce: () => this.requireNonce },
         resourceIndicators: { enabled: true, getResourceServerInfo: resource, useGrantedResource: () => false },
@@ -136,6 +146,7 @@ export class RealAuthorizationServer {
       interactions: { url: (_: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
       findAccount: (_: unknown, accountId: string) => ({ accountId, claims: () => ({ sub: accountId }) }),
       rotateRefreshToken: true,
+      ttl: Object.fromEntries(ARTIFACTS.map((name) => [name, 600])),
       renderError: (context: { body: unknown }, out: object) => {
         context.body = JSON.stringify(out);
       },

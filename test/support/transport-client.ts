@@ -27,7 +27,11 @@ export class TransportClient implements Sink {
   }
 
   /** Sends a request. Resolves with its answer, or with `undefined` if the exchange ended without one. */
-  async request(method: string, params: Record<string, unknown> = {}, options: SendOptions = {}): Promise<Reply | undefined> {
+  async request(
+    method: string,
+    params: Record<string, unknown> = {},
+    options: SendOptions = {},
+  ): Promise<Reply | undefined> {
     const id = this.#nextId++;
     let reply: Reply | undefined;
     let arrived: () => void = () => undefined;
@@ -61,7 +65,11 @@ export class TransportClient implements Sink {
 
   /** Opens a session the way a handshake does. */
   async handshake(wire: Wire = SESSION_WIRE): Promise<void> {
-    await this.request("initialize", { protocolVersion: wire.versionHeader, capabilities: {}, clientInfo: { name: "test", version: "1" } });
+    await this.request("initialize", {
+      protocolVersion: wire.versionHeader,
+      capabilities: {},
+      clientInfo: { name: "test", version: "1" },
+    });
     this.transport.adopt(wire);
     await this.notify("notifications/initialized");
   }
@@ -89,7 +97,13 @@ export async function httpClient(
   url: string,
   options: Partial<Omit<HttpTransportOptions, "limits">> & { readonly limits?: Partial<Limits> } = {},
 ): Promise<TransportClient> {
-  const transport = new HttpTransport({ server: "srv", url, headers: {}, ...options, limits: resolveLimits(options.limits) });
+  const transport = new HttpTransport({
+    server: "srv",
+    url,
+    headers: {},
+    ...options,
+    limits: resolveLimits(options.limits),
+  });
   const client = new TransportClient(transport);
   await transport.open(client);
   return client;

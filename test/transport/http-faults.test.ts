@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/gl
 import { Cancellation } from "../../src/cancellation.ts";
 import { FaultServer } from "../support/http-fault-server.ts";
 import { FAULTS, ODDITIES } from "../support/http-faults.ts";
-import { failureOf, httpClient, textOf, type TransportClient } from "../support/transport-client.ts";
+import { failureOf, httpClient, type TransportClient, textOf } from "../support/transport-client.ts";
 import { waitFor } from "../support/wait.ts";
 
 const PROMPT_MS = 1000;
@@ -39,7 +39,8 @@ describe("a call that fails is sent once, and its end is noticed at once", () =>
     if (fault.fails === undefined) expect(outcome).toEqual({ reply: undefined });
     else {
       expect(outcome).toMatchObject({ error: { situation: fault.fails } });
-      if (fault.outcomeUnknown !== undefined) expect(outcome).toMatchObject({ error: { details: { outcomeUnknown: fault.outcomeUnknown } } });
+      if (fault.outcomeUnknown !== undefined)
+        expect(outcome).toMatchObject({ error: { details: { outcomeUnknown: fault.outcomeUnknown } } });
     }
     expect({ posts: server.posts(name).length, runs: server.executions(name) }).toEqual({ posts: 1, runs: fault.runs });
   });
@@ -49,7 +50,12 @@ describe("a call that fails is sent once, and its end is noticed at once", () =>
     const before = server.sockets.size;
     const cancellation = new Cancellation();
     const failure = failureOf(client.call("x".repeat(fault.early ? 3 << 20 : 1), { cancellation }));
-    await waitFor("the request", () => server.requests(name, "POST").length === 3 && (name !== "resume-hangs" || server.requests(name, "GET").length > 0));
+    await waitFor(
+      "the request",
+      () =>
+        server.requests(name, "POST").length === 3 &&
+        (name !== "resume-hangs" || server.requests(name, "GET").length > 0),
+    );
     cancellation.cancel();
     const startedAt = performance.now();
     expect((await failure).situation).toBe("cancelled");
@@ -65,11 +71,14 @@ describe("a call that fails is sent once, and its end is noticed at once", () =>
 
 describe("after a failed call the next one works", () => {
   // Servers recover: the same transport, the next message.
-  test.each(["reset-before-head", "json-truncated", "call-503", "sse-reset", "bad-chunk-size", "gzip-broken"])("%s", async (name) => {
-    const client = await connected(name);
-    await failureOf(client.call("lost"));
-    expect(await client.request("ping")).toMatchObject({ result: {} });
-  });
+  test.each(["reset-before-head", "json-truncated", "call-503", "sse-reset", "bad-chunk-size", "gzip-broken"])(
+    "%s",
+    async (name) => {
+      const client = await connected(name);
+      await failureOf(client.call("lost"));
+      expect(await client.request("ping")).toMatchObject({ result: {} });
+    },
+  );
 });
 
 describe("odd answers that are answers all the same [G04] [G12] [H02] [H12]", () => {
