@@ -1,6 +1,10 @@
 /**
- * Builds dist/: one bundle per entry with shared and lazily imported chunks, the declarations of the public entries,
+ * Builds dist/: one file for each entry and for each part that is loaded on its own, the declarations of the public entries,
  * and the licenses of every package that was bundled.
+ *
+ * Files, and not chunks shared between them: at start every file costs about a millisecond, while a few kilobytes that
+ * stand in two of them cost nothing. What must be the same in both is recognised by brand (errors) or shared through
+ * `globalThis` (the reaper).
  */
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -18,6 +22,24 @@ const SRC = join(ROOT, "src");
 const DIST = join(ROOT, "dist");
 const CLI = "cli/main";
 const PUBLIC = ["index", "host/host", "pi/extension"];
+/** Parts of src/ that are loaded only when needed, and heavy enough for a file of their own. */
+const PARTS = [
+  "cli/account",
+  "cli/browser",
+  "cli/import",
+  "cli/login",
+  "cli/spinner",
+  "config/store",
+  "plugin/engine",
+  "pi/session",
+  "runtime/sign-in",
+  "transport/proxy",
+  "transport/spawn-windows",
+  "validation/compile-schema",
+];
+/** Packages that are loaded only when needed. */
+const PACKAGES = ["jsonc-parser", "smol-toml", "tree-kill"];
+const LAZY = "lazy";
 const SPECIFIER = /(\bfrom\s*|\bimport\s*\(?\s*)(["'])(\.{1,2}\/[^"']+)\2/g;
 
 /** Gives `require("fs")` of a bundled CommonJS package the real module, without a `createRequire` in every chunk. */
@@ -50,12 +72,10 @@ const generated = await generate(ROOT);
 const entries = [...PUBLIC, CLI].filter(exists);
 /** What this build wrote: everything else in dist/ is from an earlier one. Written over, never absent: dist/ may be in use. */
 const written = new Set([join(DIST, "THIRD_PARTY_LICENSES.txt")]);
-if (entries.length > 0) {
-  const [bundled] = await Promise.all([bundle(entries), declarations(entries.filter((entry) => entry !== CLI))]);
-  await licenses(bundled);
-  if (entries.includes(CLI)) await chmod(join(DIST, `${CLI}.js`), 0o755);
-  await removeStale();
-}
+const [bundled] = await Promise.all([bundleAll(), declarations(entries.filter((entry) => entry !== CLI))]);
+await licenses(bundled);
+if (entries.includes(CLI)) await chmod(join(DIST, `${CLI}.js`), 0o755);
+await removeStale();
 
 async function removeStale() {
   for (const entry of await readdir(DIST, { recursive: true, withFileTypes: true })) {
@@ -71,44 +91,63 @@ function exists(entry) {
 }
 
 /** Returns the source files that ended up in some output. */
-async function bundle(names) {
+async function bundleAll() {
+  const outputs = [
+    ...entries.map((entry) => [join(SRC, `${entry}.ts`), `${entry}.js`]),
+    ...PARTS.filter(exists).map((part) => [join(SRC, `${part}.ts`), partFile(part)]),
+    ...PACKAGES.map((name) => [name, partFile(name)]),
+  ];
+  const inputs = await Promise.all(outputs.map(([source, file]) => bundle(source, file)));
+  return new Set(inputs.flat());
+}
+
+function partFile(name) {
+  return `${LAZY}/${posix.basename(name)}.js`;
+}
+
+async function bundle(source, file) {
   const { metafile } = await build({
-    entryPoints: Object.fromEntries(names.map((name) => [name, join(SRC, `${name}.ts`)])),
+    entryPoints: [source],
     absWorkingDir: ROOT,
-    outdir: DIST,
+    outfile: join(DIST, file),
     bundle: true,
-    splitting: true,
-    chunkNames: "chunks/[name]-[hash]",
     format: "esm",
     platform: "node",
     target: "node20.18",
     mainFields: ["module", "main"],
     legalComments: "none",
     metafile: true,
-    plugins: [builtinRequires, shebang],
+    // Less to parse for what is loaded on first use; names stay, for stack traces.
+    minifyWhitespace: file.startsWith(LAZY),
+    minifySyntax: file.startsWith(LAZY),
+    plugins: [builtinRequires, shebang, lazyParts(file)],
     logLevel: "warning",
   });
-  const outputs = Object.entries(metafile.outputs);
-  for (const [path] of outputs) written.add(join(ROOT, path));
-  await dropHelperImports(metafile.outputs);
-  for (const [path, { bytes }] of outputs.filter(([, { entryPoint }]) => entryPoint))
-    console.log(`build: ${path} ${bytes} bytes`);
-  return new Set(
-    outputs.flatMap(([, { inputs }]) => Object.keys(inputs).filter((path) => inputs[path].bytesInOutput > 0)),
-  );
+  const path = join(DIST, file);
+  written.add(path);
+  const [{ bytes, inputs }] = Object.values(metafile.outputs);
+  if (!file.startsWith(LAZY)) console.log(`build: dist/${file} ${bytes} bytes`);
+  return Object.keys(inputs).filter((input) => inputs[input].bytesInOutput > 0);
 }
 
-/** Every entry imports esbuild's helpers, used or not; where the import binds no name it only costs start-up time. */
-async function dropHelperImports(outputs) {
-  const helpers = Object.keys(outputs).filter((path) => Object.keys(outputs[path].inputs).length === 0);
-  for (const [path, { imports }] of Object.entries(outputs)) {
-    if (!imports.some((each) => helpers.includes(each.path))) continue;
-    const text = await readFile(join(ROOT, path), "utf8");
-    const lean = text.replace(/^import "(\.[^"]+)";\n/gm, (line, specifier) =>
-      helpers.includes(posix.join(posix.dirname(path), specifier)) ? "" : line,
-    );
-    if (lean !== text) await writeFile(join(ROOT, path), lean);
-  }
+/** Leaves an `import()` of a part or a package that has a file of its own as an import of that file. */
+function lazyParts(file) {
+  const lazy = (name) => {
+    const path = posix.relative(posix.dirname(file), partFile(name));
+    return { path: path.startsWith(".") ? path : `./${path}`, external: true };
+  };
+  return {
+    name: "lazy-parts",
+    setup(setup) {
+      setup.onResolve({ filter: /./ }, ({ kind, path, importer }) => {
+        if (kind !== "dynamic-import") return undefined;
+        if (PACKAGES.includes(path)) return lazy(path);
+        if (!path.startsWith(".")) return undefined;
+        const part = relative(SRC, resolve(dirname(importer), path)).replaceAll(sep, "/").replace(/\.ts$/, "");
+        return PARTS.includes(part) ? lazy(part) : undefined;
+      });
+    },
+  };
 }
 
 /** Writes the declarations of all of src, then copies those that a public entry reaches. */

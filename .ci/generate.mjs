@@ -41,7 +41,7 @@ async function readSchemas(folder) {
   const files = await readdir(folder).catch(() => []);
   const schemas = [];
   for (const file of files.filter((each) => each.endsWith(SUFFIX)).sort()) {
-    const schema = JSON.parse(await readFile(join(folder, file), "utf8"));
+    const schema = JSON.parse(await readFile(join(folder, file), "utf8"), withoutWords);
     if (typeof schema.$id !== "string") throw new Error(`schemas/${file} has no $id.`);
     schemas.push({ name: exportName(file), schema });
   }
@@ -99,4 +99,12 @@ async function replace(path, text) {
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
   const { names } = await generate(dirname(dirname(fileURLToPath(import.meta.url))));
   console.log(`generate: ${names.length === 0 ? "no schemas yet" : names.join(", ")}`);
+}
+
+/** What a schema says to people is left out: it would be loaded with the validators, and never read. */
+function withoutWords(_key, value) {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  // A property may have the name of a keyword; then its value is a schema.
+  const words = ["description", "title", "$comment", "examples"].filter((word) => word in value && typeof value[word] !== "object");
+  return Object.fromEntries(Object.entries(value).filter(([key]) => !words.includes(key)));
 }

@@ -51,7 +51,7 @@ export type StepResult =
 
 /** One running tool call, as the host holds it. */
 export interface StepHandle {
-  /** Never blocks. Calls `onPartial` synchronously, oldest first, and never together with or after a terminal result. */
+  /** Never blocks or throws. Calls `onPartial` synchronously, oldest first, and never after it gave a terminal result. */
   poll(onPartial?: (partial: AgentToolResult) => void): StepResult;
   /** Idempotent. A terminal result follows within one turn of the event loop. */
   cancel(): void;

@@ -55,7 +55,9 @@ export function advice({ code, details }: Pick<Failure, "code" | "details">): st
     case "timeout":
       return 'Give it longer with --timeout SECONDS, or with "timeout" in its entry.';
     case "invalid_params":
-      return details["tool"] === undefined && details["hint"] === undefined ? "rpi-mcp --help, or rpi-mcp COMMAND --help, tells how." : undefined;
+      return details["tool"] === undefined && details["hint"] === undefined
+        ? "rpi-mcp --help, or rpi-mcp COMMAND --help, tells how."
+        : undefined;
     default:
       return undefined;
   }

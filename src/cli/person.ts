@@ -11,18 +11,10 @@ export interface Question {
 /** Asks the person at the terminal, one question at a time. */
 export class Person {
   readonly #terminal: Terminal;
-  readonly #input: NodeJS.ReadableStream;
-  readonly #output: NodeJS.WritableStream;
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(
-    terminal: Terminal,
-    input: NodeJS.ReadableStream = process.stdin,
-    output: NodeJS.WritableStream = process.stderr,
-  ) {
+  constructor(terminal: Terminal) {
     this.#terminal = terminal;
-    this.#input = input;
-    this.#output = output;
   }
 
   /** Has the person to itself while it runs: others who want to ask wait. */
@@ -35,22 +27,21 @@ export class Person {
   /** The line typed; nothing after Ctrl-D or when the question is withdrawn. To be asked within `alone`. */
   async ask({ prompt, text, signal }: Question): Promise<string | undefined> {
     if (signal.aborted) return undefined;
-    if (text !== undefined) this.#output.write(`${text}\n`);
+    if (text !== undefined) this.#terminal.note(text);
+    const { input, err } = this.#terminal.streams;
     const { createInterface } = await import("node:readline");
-    const reader = createInterface({ input: this.#input, output: this.#output });
+    const reader = createInterface({ input, output: err });
     // A terminal gives Ctrl-C to the reader, and the program's own handler would not hear of it.
     reader.on("SIGINT", () => process.emit("SIGINT", "SIGINT"));
+    const close = (): void => reader.close();
+    signal.addEventListener("abort", close, { once: true });
     try {
       return await new Promise<string | undefined>((resolve) => {
-        const withdraw = (): void => resolve(undefined);
-        signal.addEventListener("abort", withdraw, { once: true });
-        reader.once("close", withdraw);
-        reader.question(prompt, (line) => {
-          signal.removeEventListener("abort", withdraw);
-          resolve(line);
-        });
+        reader.once("close", () => resolve(undefined));
+        reader.question(prompt, resolve);
       });
     } finally {
+      signal.removeEventListener("abort", close);
       reader.close();
     }
   }

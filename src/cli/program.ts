@@ -166,7 +166,7 @@ function collect(value: string, before: readonly string[] | undefined): readonly
 }
 
 function header(value: string, before: readonly string[] | undefined): readonly string[] {
-  const name = (line: string): string => line.slice(0, line.indexOf(":")).trim().toLowerCase();
+  const name = (line: string): string => (/^([^:]*):/.exec(line)?.[1] ?? "").trim().toLowerCase();
   if (name(value) === "") throw new InvalidArgumentError('It must be "Name: value".');
   if (before?.some((line) => name(line) === name(value))) throw new InvalidArgumentError("This header is given twice.");
   return collect(value, before);

@@ -44,15 +44,21 @@ export async function run(words: readonly string[], context: CommandContext): Pr
 /** @throws AdapterError `cli.usage` where the file cannot be read. */
 async function* lines(file: string, signal: AbortSignal): AsyncGenerator<string> {
   const input: Readable = file === "-" ? process.stdin : createReadStream(file);
-  let problem: unknown;
-  const reader = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
-  input.once("error", (error) => {
-    problem = error;
-    reader.close();
-  });
+  const problem = new Promise<never>((_, reject) => input.once("error", reject));
+  problem.catch(() => undefined); // It is met below, if anybody still reads.
   addAbortSignal(signal, input);
-  for await (const line of reader) yield line;
-  if (problem !== undefined && !signal.aborted) throw usage(`Cannot read ${file}: ${reasonOf(problem)}`);
+  const reader = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const next = await Promise.race([reader.next(), problem]);
+      if (next.done === true) return;
+      yield next.value;
+    }
+  } catch (error) {
+    if (!signal.aborted) throw usage(`Cannot read ${file}: ${reasonOf(error)}`);
+  } finally {
+    await reader.return?.();
+  }
 }
 
 /** @throws AdapterError `cli.usage` */

@@ -7,48 +7,49 @@ type Style = "bold" | "dim" | "red" | "green" | "yellow";
 
 const NOTICE_CHARACTERS = 200;
 
+/** What the program reads from and writes to. */
+export interface Streams {
+  readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
+  readonly out: NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
+  readonly err: NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
+}
+
 /** What the command line prints: results on stdout, everything else on stderr. */
 export class Terminal {
-  readonly #out: NodeJS.WriteStream;
-  readonly #err: NodeJS.WriteStream;
+  readonly streams: Streams;
   #spinner: Spinner | undefined;
   #broken = false;
 
   /** `onBroken` is told once when nobody reads stdout any more, or with the error when it cannot be written. */
-  constructor(
-    onBroken: (error?: Error) => void,
-    out: NodeJS.WriteStream = process.stdout,
-    err: NodeJS.WriteStream = process.stderr,
-  ) {
-    this.#out = out;
-    this.#err = err;
-    out.on("error", (error: NodeJS.ErrnoException) => {
+  constructor(onBroken: (error?: Error) => void, streams?: Streams) {
+    this.streams = streams ?? { input: process.stdin, out: process.stdout, err: process.stderr };
+    this.streams.out.on("error", (error: NodeJS.ErrnoException) => {
       if (this.#broken) return;
       this.#broken = true;
       onBroken(error.code === "EPIPE" ? undefined : error);
     });
-    err.on("error", () => undefined); // Nobody is left to be told.
+    this.streams.err.on("error", () => undefined); // Nobody is left to be told.
   }
 
   /** Whether a person can be asked. */
   get interactive(): boolean {
-    return process.stdin.isTTY === true && this.#err.isTTY === true;
+    return this.streams.input.isTTY === true && this.streams.err.isTTY === true;
   }
 
   /** Characters of a line of results; nothing where they go to a file or a pipe. */
   get columns(): number | undefined {
-    return this.#out.isTTY ? this.#out.columns : undefined;
+    return this.streams.out.isTTY === true ? this.streams.out.columns : undefined;
   }
 
   /** Writes to stdout, and resolves when it is written or nobody reads it. */
   async write(text: string): Promise<void> {
     if (this.#broken || text === "") return;
     await new Promise<void>((resolve) => {
-      this.#out.write(text, () => resolve());
+      this.streams.out.write(text, () => resolve());
     });
   }
 
-  /** Text for a person, without what a terminal would interpret. */
+  /** Text for a person, with its line end. Remote text in it was made `clean` before. */
   async print(text: string): Promise<void> {
     await this.write(text.endsWith("\n") ? text : `${text}\n`);
   }
@@ -57,25 +58,26 @@ export class Terminal {
     await this.write(`${JSON.stringify(value, null, indent)}\n`);
   }
 
-  /** One diagnostic on stderr; control characters of remote texts in it are removed. */
+  /** One diagnostic on stderr. Remote text in it was made `clean` before. */
   note(text: string): void {
-    this.#err.write(`${text}\n`);
+    this.streams.err.write(`${text}\n`);
   }
 
   style(style: Style, text: string): string {
-    return styled(this.#out, style, text);
+    return styled(this.streams.out, style, text);
   }
 
   styleNote(style: Style, text: string): string {
-    return styled(this.#err, style, text);
+    return styled(this.streams.err, style, text);
   }
 
   /** Shows that something is under way while the work runs; nothing without a terminal. */
   async busy<T>(title: string, work: (update: (text: string) => void) => Promise<T>): Promise<T> {
-    const line = (text: string): string => quoteText(text, Math.min(NOTICE_CHARACTERS, (this.#err.columns || 80) - 4));
-    if (!canSpin(this.#err) || this.#spinner !== undefined) return work(() => undefined);
+    const line = (text: string): string =>
+      quoteText(text, Math.min(NOTICE_CHARACTERS, (this.streams.err.columns || 80) - 4));
+    if (!canSpin(this.streams.err) || this.#spinner !== undefined) return work(() => undefined);
     const { startSpinner } = await import("./spinner.ts");
-    const spinner = startSpinner(this.#err, line(title));
+    const spinner = startSpinner(this.streams.err as NodeJS.WriteStream, line(title));
     this.#spinner = spinner;
     try {
       return await work((text) => spinner.update(line(`${title}: ${text}`)));
@@ -97,21 +99,21 @@ export class Terminal {
   }
 }
 
-/** Remote text as lines for a person. */
+/** Remote text as lines for a person, without what a terminal would interpret. */
 export function clean(text: string): string {
   return readable(text);
 }
 
-/** Remote text as a part of one line. */
+/** Remote text as a part of one line, without what a terminal would interpret. */
 export function oneLine(text: string, characters: number): string {
   return quoteText(text, characters);
 }
 
-function canSpin(stream: NodeJS.WriteStream): boolean {
+function canSpin(stream: Streams["err"]): boolean {
   return stream.isTTY === true && process.env["TERM"] !== "dumb" && !("CI" in process.env);
 }
 
-function styled(stream: NodeJS.WriteStream, style: Style, text: string): string {
+function styled(stream: Streams["out"], style: Style, text: string): string {
   const wanted = stream.isTTY === true && !process.env["NO_COLOR"] && process.env["TERM"] !== "dumb";
   return wanted ? styleText(style, text) : text;
 }

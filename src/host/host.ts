@@ -10,8 +10,9 @@ import {
   type StepHandle,
   type Trust,
 } from "../contract.ts";
-import { AdapterError } from "../errors.ts";
+import { AdapterError, reasonOf, toFailure } from "../errors.ts";
 import { drive, StepError } from "../plugin/drive.ts";
+import { Step } from "../runtime/step.ts";
 import { readManifest } from "./manifest.ts";
 
 export { StepError };
@@ -31,7 +32,7 @@ export interface CallOptions {
 
 /** A host for one session: what an agent program does with the plugin, and the reference for those who write their own. */
 export interface Host {
-  /** Reads plugin.json, checks its abiVersion, imports the entry and registers. @throws AdapterError `config_error`, `internal`. */
+  /** Reads plugin.json, checks its abiVersion, imports the entry and registers; a second time it is a reload. @throws AdapterError `config_error`. */
   load(pluginDir: string): Promise<void>;
   readonly tools: readonly HostTool[];
   /** The raw handle; the host context is injected, whatever the model wrote there. */
@@ -46,10 +47,20 @@ export function createHost(options: HostOptions = {}): Host {
   return new ReferenceHost(options);
 }
 
+/** What the host gave to one plugin, and has of it. */
+interface Loaded {
+  readonly api: PluginApi;
+  handlers: (() => void | Promise<void>)[];
+}
+
+type Register = (api: PluginApi) => number;
+
 class ReferenceHost implements Host {
   readonly #options: HostOptions;
   readonly #tools = new Map<string, HostTool>();
-  #handlers: (() => void | Promise<void>)[] = [];
+  /** By folder: loading a plugin again is a reload. */
+  readonly #loaded = new Map<string, Loaded>();
+  #ending: Promise<void> | undefined;
 
   constructor(options: HostOptions) {
     this.#options = options;
@@ -62,15 +73,21 @@ class ReferenceHost implements Host {
   async load(pluginDir: string): Promise<void> {
     const folder = resolve(pluginDir);
     const { entry } = await readManifest(folder);
-    const module = (await import(pathToFileURL(entry).href)) as { register?: unknown; default?: unknown };
-    const register = typeof module.register === "function" ? module.register : module.default;
-    if (typeof register !== "function") throw new AdapterError("config.shape", { configPath: entry, reason: "it exports no register function" });
+    const register = await importRegister(entry);
+    await this.#ending;
+    const loaded = this.#loaded.get(folder) ?? this.#makeApi();
     const before = new Map(this.#tools);
-    const refused = (register as (api: PluginApi) => number)(this.#api());
-    if (refused === 0) return;
+    const { handlers } = loaded;
+    loaded.handlers = [];
+    const refusal = refusalOf(register, loaded.api);
+    if (refusal === undefined) {
+      this.#loaded.set(folder, loaded);
+      return;
+    }
+    loaded.handlers = handlers;
     this.#tools.clear();
     for (const [name, tool] of before) this.#tools.set(name, tool);
-    throw new AdapterError("config.shape", { configPath: entry, reason: `the plugin refused to register (${String(refused)})` });
+    throw new AdapterError("config.shape", { configPath: entry, reason: refusal });
   }
 
   execute(tool: string, params: object): StepHandle {
@@ -85,33 +102,67 @@ class ReferenceHost implements Host {
     return drive(this.execute(tool, params), options);
   }
 
-  async shutdown(): Promise<void> {
-    const handlers = this.#handlers;
-    this.#handlers = [];
-    await Promise.allSettled(handlers.map(async (handler) => handler()));
-    this.#tools.clear();
+  shutdown(): Promise<void> {
+    this.#ending ??= this.#end().finally(() => {
+      this.#ending = undefined;
+    });
+    return this.#ending;
   }
 
-  #api(): PluginApi {
+  async #end(): Promise<void> {
+    const handlers = [...this.#loaded.values()].flatMap((loaded) => loaded.handlers);
+    this.#loaded.clear();
+    this.#tools.clear();
+    await Promise.allSettled(handlers.map(async (handler) => handler()));
+  }
+
+  #makeApi(): Loaded {
     const { services, trust } = this.#options;
-    return {
+    const api: PluginApi = {
       abiVersion: ABI_VERSION,
       registerTool: (tool) => {
         this.#tools.set(tool.name, tool);
       },
       registerEventHandler: (_event, handler) => {
-        this.#handlers.push(handler);
+        loaded.handlers.push(handler);
       },
       ...(services === undefined ? {} : { services }),
       ...(trust === undefined ? {} : { trust }),
     };
+    const loaded: Loaded = { api, handlers: [] };
+    return loaded;
   }
 }
 
 let nextCall = 1;
 
+/** @throws AdapterError `config_error` */
+async function importRegister(entry: string): Promise<Register> {
+  let module: { register?: unknown; default?: unknown };
+  try {
+    module = await import(pathToFileURL(entry).href);
+  } catch (error) {
+    throw new AdapterError("config.unreadable", { configPath: entry, reason: reasonOf(error) }, { cause: error });
+  }
+  const register = typeof module.register === "function" ? module.register : module.default;
+  if (typeof register === "function") return register as Register;
+  throw new AdapterError("config.shape", { configPath: entry, reason: "it exports no register function" });
+}
+
+/** Why the plugin did not register; nothing if it did. */
+function refusalOf(register: Register, api: PluginApi): string | undefined {
+  try {
+    const refused = register(api);
+    return refused === 0 ? undefined : `the plugin refused to register (${String(refused)})`;
+  } catch (error) {
+    return `the plugin failed to register: ${reasonOf(error)}`;
+  }
+}
+
 /** A step that could not be started. */
 function failed(error: AdapterError): StepHandle {
-  const { code, message, details } = error;
-  return { poll: () => ({ tag: "err", code, message, details }), cancel: () => undefined, destroy: () => undefined, settled: Promise.resolve() };
+  const run = (): Promise<never> => Promise.reject(error);
+  const step = new Step({ run, describe: toFailure, maxPartials: 1, onEnd: () => undefined });
+  step.start();
+  return step;
 }

@@ -42,32 +42,40 @@ const UNREDACTED: ReadonlySet<string> = new Set(["mcpResult"]);
 /** A plugin of its own: its hosts share nothing with those of other plugins. */
 export function createPlugin(options: PluginOptions = {}): Plugin {
   const registrations = new Map<PluginApi, Registration>();
+  const leaving = new Set<Promise<void>>();
+  const leave = (registration: Registration): Promise<void> => {
+    const left = registration.shutdown().finally(() => leaving.delete(left));
+    leaving.add(left);
+    return left;
+  };
   return {
     register(api) {
-      if (api.abiVersion !== ABI_VERSION) return REFUSED_ABI;
+      // A reload: what the earlier registration had goes first, whatever becomes of this one.
+      const earlier = registrations.get(api);
+      registrations.delete(api);
+      const before = earlier === undefined ? undefined : leave(earlier);
+      if (typeof api !== "object" || api === null || api.abiVersion !== ABI_VERSION) return REFUSED_ABI;
       if (typeof api.registerTool !== "function") return REFUSED_HOST;
-      // A reload: what the earlier registration had goes first.
-      void registrations.get(api)?.shutdown();
       const registration = new Registration(api, options);
       registrations.set(api, registration);
       try {
         for (const declaration of DECLARATIONS) api.registerTool(registration.tool(declaration));
-        api.registerEventHandler?.("SessionShutdown", () => {
+        api.registerEventHandler?.("SessionShutdown", async () => {
           if (registrations.get(api) === registration) registrations.delete(api);
-          return registration.shutdown();
+          await Promise.all([before, leave(registration)]);
         });
       } catch {
         // A host that refuses one tool gets none: its own error is what it threw.
         registrations.delete(api);
-        void registration.shutdown();
+        void leave(registration);
         return REFUSED_HOST;
       }
       return REGISTERED;
     },
     async shutdown() {
-      const all = [...registrations.values()];
+      for (const registration of registrations.values()) void leave(registration);
       registrations.clear();
-      await Promise.all(all.map((registration) => registration.shutdown()));
+      await Promise.all(leaving);
     },
   };
 }
@@ -89,7 +97,8 @@ class Registration {
   }
 
   tool({ name, description, parameters }: Declaration): HostTool {
-    return { name, description, parameters, execute: (_toolCallId, params) => this.#execute(name, params) };
+    // A copy: what one host does to its declaration is not seen by another.
+    return { name, description, parameters: structuredClone(parameters), execute: (_toolCallId, params) => this.#execute(name, params) };
   }
 
   /** Idempotent. Ends every step at once; resolves when everything behind them is down, within the shutdown bound. */

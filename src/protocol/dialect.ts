@@ -9,7 +9,7 @@ export interface Wire {
   /** A broken response stream may be resumed by GET with `Last-Event-ID`. */
   readonly resumable: boolean;
   /** The server may have questions for us that belong to no response stream: a stream of their own stands open during calls. */
-  readonly listens: boolean;
+  readonly listens?: boolean;
 }
 
 /** What a result means: the end, or a question that must be answered by a new request. */

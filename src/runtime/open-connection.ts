@@ -82,11 +82,16 @@ function clientIdentity({ clientInfo, services }: OpenConnectionOptions, input: 
   return { info: clientInfo, capabilities: input.capabilities, ...(services.log === undefined ? {} : { logLevel: "info" }) };
 }
 
+/** Hosts whose log failed, as they were told once. */
+const warned = new WeakSet<HostServices>();
+
 function log(services: HostServices, redactor: Redactor, server: string, { level, message }: { level: string; message: string }): void {
   try {
     services.log?.({ level, server, message: redactor.text(message.slice(0, 4000)) });
   } catch (error) {
     // A host whose log fails must not lose the server's answer for it.
+    if (warned.has(services)) return;
+    warned.add(services);
     process.emitWarning(`rpi-mcp-adapter: the host's log service failed: ${reasonOf(error)}`);
   }
 }

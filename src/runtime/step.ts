@@ -1,6 +1,6 @@
 import { Cancellation } from "../cancellation.ts";
 import type { AgentToolResult, StepHandle, StepResult } from "../contract.ts";
-import { AdapterError, type Failure, toFailure } from "../errors.ts";
+import { AdapterError, type Failure, reasonOf, toFailure } from "../errors.ts";
 
 const PENDING: StepResult = Object.freeze({ tag: "pending" });
 const DESTROYED: StepResult = Object.freeze({ tag: "err", ...toFailure(new AdapterError("destroyed", {})) });
@@ -24,12 +24,14 @@ export interface StepContext {
 /** One tool call: its state machine (running → done | err → destroyed), and what the host sees of it. */
 export class Step implements StepHandle {
   readonly settled: Promise<void>;
-  readonly #options: StepOptions;
+  /** Gone with `destroy`, with everything that the work holds. */
+  #options: StepOptions | undefined;
   readonly #cancellation = new Cancellation();
   #settle: () => void = () => undefined;
   #partials: AgentToolResult[] = [];
   #state: StepResult = PENDING;
   #destroyed = false;
+  #warned = false;
 
   constructor(options: StepOptions) {
     this.#options = options;
@@ -40,9 +42,11 @@ export class Step implements StepHandle {
 
   /** Starts the work; called once, by whoever made the step. */
   start(): void {
-    const context: StepContext = { cancellation: this.#cancellation, partial: (partial) => this.#push(partial) };
+    if (this.#options === undefined) return;
+    const { maxPartials } = this.#options;
+    const context: StepContext = { cancellation: this.#cancellation, partial: (partial) => this.#push(partial, maxPartials) };
     // Its promise never rejects: every outcome ends in `#end`.
-    void this.#run(context);
+    void this.#run(this.#options, context);
   }
 
   poll(onPartial?: (partial: AgentToolResult) => void): StepResult {
@@ -56,7 +60,9 @@ export class Step implements StepHandle {
 
   /** Ends a running step with this error, at once. */
   cancelWith(error: AdapterError): void {
-    if (this.#state !== PENDING) return;
+    if (this.#state !== PENDING || this.#options === undefined) return;
+    // Nobody is shown how far a step had come that was given up.
+    this.#partials = [];
     this.#end({ tag: "err", ...this.#options.describe(error) });
     this.#cancellation.cancel();
   }
@@ -66,37 +72,44 @@ export class Step implements StepHandle {
     this.#destroyed = true;
     this.cancel();
     this.#partials = [];
+    this.#options = undefined;
     this.#state = DESTROYED;
   }
 
-  async #run(context: StepContext): Promise<void> {
+  async #run({ run, describe }: StepOptions, context: StepContext): Promise<void> {
     try {
-      const result = await this.#options.run(context);
+      const result = await run(context);
       this.#end({ tag: "done", result });
     } catch (error) {
-      this.#end({ tag: "err", ...this.#options.describe(error) });
+      this.#end({ tag: "err", ...describe(error) });
     }
   }
 
   #end(state: StepResult): void {
     if (this.#state !== PENDING) return;
     this.#state = state;
-    this.#options.onEnd(this);
+    this.#options?.onEnd(this);
     this.#settle();
   }
 
-  #push(partial: AgentToolResult): void {
+  #push(partial: AgentToolResult, maxPartials: number): void {
     if (this.#state !== PENDING) return;
     // A host that never polls must not make memory grow; the newest progress is what counts.
-    if (this.#partials.length >= this.#options.maxPartials) this.#partials.shift();
+    if (this.#partials.length >= maxPartials) this.#partials.shift();
     this.#partials.push(partial);
   }
 
+  /** The callback may cancel or destroy the step, which empties the queue. */
   #deliver(onPartial: (partial: AgentToolResult) => void): void {
     for (let partial = this.#partials.shift(); partial !== undefined; partial = this.#partials.shift()) {
-      onPartial(partial);
-      // The callback may have destroyed the step.
-      if (this.#destroyed) return;
+      try {
+        onPartial(partial);
+      } catch (error) {
+        // A host that cannot show progress still gets its result.
+        if (this.#warned) continue;
+        this.#warned = true;
+        process.emitWarning(`rpi-mcp-adapter: the host's onPartial failed: ${reasonOf(error)}`);
+      }
     }
   }
 }

@@ -12,8 +12,6 @@ const MIN_PREFIX = 3;
 const SATURATION = 1.2;
 const DESCRIPTION_WORDS = 120;
 
-const documents = new WeakMap<object, Document>();
-
 /** The items that fit a query, best first: by name, then title, then description and parameter names. */
 export function rank<T extends { readonly item: Item }>(query: string, candidates: readonly T[]): T[] {
   const wanted = [...new Set(words(query))];
@@ -60,12 +58,10 @@ function inverseFrequency(term: string, docs: readonly Document[]): number {
 }
 
 function documentOf(item: Item): Document {
-  const known = documents.get(item);
-  if (known !== undefined) return known;
   const { name, uri, uriTemplate, title, description, inputSchema, arguments: list } = item;
   const properties = isObject(inputSchema) && isObject(inputSchema["properties"]) ? Object.keys(inputSchema["properties"]) : [];
   const listed = Array.isArray(list) ? list.filter(isObject).map((argument) => String(argument["name"])) : [];
-  const document: Document = {
+  return {
     fields: [
       words([name, uri, uriTemplate].filter((text) => typeof text === "string").join(" ")),
       words(typeof title === "string" ? title : ""),
@@ -73,20 +69,26 @@ function documentOf(item: Item): Document {
       words([...properties, ...listed].join(" ")),
     ],
   };
-  documents.set(item, document);
-  return document;
 }
+
+const ASCII = /^[\0-\x7f]*$/;
 
 /** Words in lower case and without plural, out of prose, camelCase, snake_case and kebab-case alike. */
 function words(text: string): string[] {
-  return text
-    .slice(0, 4000)
-    .replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, "$1 $2")
-    .replace(/(\p{Lu}+)(\p{Lu}\p{Ll})/gu, "$1 $2")
-    .toLowerCase()
-    .split(/[^\p{L}\p{N}]+/u)
-    .filter((word) => word !== "")
-    .map(stem);
+  const bounded = text.slice(0, 4000);
+  // Classes of all scripts take milliseconds to compile; they are used where there are other scripts.
+  const parts = ASCII.test(bounded) ? asciiWords(bounded) : wordsOfAnyScript(bounded);
+  return parts.filter((word) => word !== "").map(stem);
+}
+
+function asciiWords(text: string): string[] {
+  const split = text.replace(/([a-z0-9])([A-Z])/g, "$1 $2").replace(/([A-Z]+)([A-Z][a-z])/g, "$1 $2");
+  return split.toLowerCase().split(/[^a-z0-9]+/);
+}
+
+function wordsOfAnyScript(text: string): string[] {
+  const split = text.replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, "$1 $2").replace(/(\p{Lu}+)(\p{Lu}\p{Ll})/gu, "$1 $2");
+  return split.toLowerCase().split(/[^\p{L}\p{N}]+/u);
 }
 
 function stem(word: string): string {

@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process";
 import { descendants, isSameProcess, type ProcessMark } from "./descendants.ts";
 
 /**
@@ -6,13 +5,15 @@ import { descendants, isSameProcess, type ProcessMark } from "./descendants.ts";
  * their signal handlers do not take each other for the host's.
  */
 export interface Reaper {
-  add(pid: number): void;
+  /** `killNow` ends the whole tree at once, where signals cannot. */
+  add(pid: number, killNow?: () => void): void;
   /** Descendants that cannot be found any more once the root is gone. */
   remember(pid: number, family: readonly ProcessMark[]): void;
   remove(pid: number): void;
 }
 
 const KEY = Symbol.for("rpi-mcp-adapter.reaper.1");
+const SIGNAL_EXIT = Symbol.for("signal-exit emitter");
 const SIGNALS: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"];
 
 export function reaper(): Reaper {
@@ -21,15 +22,23 @@ export function reaper(): Reaper {
   return shared[KEY];
 }
 
+interface Root {
+  family: readonly ProcessMark[];
+  readonly killNow: (() => void) | undefined;
+}
+
 function createReaper(): Reaper {
-  const roots = new Map<number, readonly ProcessMark[]>();
+  const roots = new Map<number, Root>();
   const killAll = (): void => {
-    for (const [pid, family] of roots) killTreeNow(pid, family);
+    for (const [pid, { family, killNow }] of roots) {
+      if (killNow === undefined) killTreeNow(pid, family);
+      else killNow();
+    }
     roots.clear();
   };
   const onSignal = (signal: NodeJS.Signals): void => {
     // A host with a handler of its own decides for itself; it shuts us down, or exits and meets the exit hook.
-    if (process.listenerCount(signal) > 1) return;
+    if (process.listenerCount(signal) > 1 + yieldingListeners()) return;
     killAll();
     uninstall();
     process.kill(process.pid, signal);
@@ -43,12 +52,13 @@ function createReaper(): Reaper {
     for (const signal of SIGNALS) process.off(signal, onSignal);
   };
   return {
-    add(pid) {
+    add(pid, killNow) {
       if (roots.size === 0) install();
-      roots.set(pid, []);
+      roots.set(pid, { family: [], killNow });
     },
     remember(pid, family) {
-      if (roots.has(pid)) roots.set(pid, family);
+      const root = roots.get(pid);
+      if (root !== undefined) root.family = family;
     },
     remove(pid) {
       if (roots.delete(pid) && roots.size === 0) uninstall();
@@ -56,12 +66,20 @@ function createReaper(): Reaper {
   };
 }
 
+/**
+ * Listeners of the widespread signal-exit package, in both its spellings: they do nothing as long as there is any other, so
+ * they are no host's decision, and each side would wait for the other.
+ */
+function yieldingListeners(): number {
+  const counted = [
+    (process as { __signal_exit_emitter__?: { count?: unknown } }).__signal_exit_emitter__,
+    (globalThis as { [SIGNAL_EXIT]?: { count?: unknown } })[SIGNAL_EXIT],
+  ];
+  return counted.reduce((sum, each) => sum + (typeof each?.count === "number" ? each.count : 0), 0);
+}
+
 /** Synchronously and at once: the process is about to end. */
 function killTreeNow(pid: number, remembered: readonly ProcessMark[]): void {
-  if (process.platform === "win32") {
-    spawnSync("taskkill", ["/pid", String(pid), "/T", "/F"], { stdio: "ignore", timeout: 2000, windowsHide: true });
-    return;
-  }
   const family = [...remembered, ...descendants(pid)];
   signalGroup(pid, "SIGKILL");
   for (const mark of family) if (isSameProcess(mark)) signalProcess(mark.pid, "SIGKILL");

@@ -1,5 +1,6 @@
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
-import { execa } from "execa";
 
 /** A started process with its three pipes. */
 export interface SpawnedProcess {
@@ -10,6 +11,8 @@ export interface SpawnedProcess {
   readonly hasExited: () => boolean;
   /** Resolves with the end of the process itself; its pipes may still hold data, or be held open by its children. */
   readonly exited: Promise<ExitStatus>;
+  /** Ends the whole tree synchronously; only where signals cannot. */
+  readonly killNow?: () => void;
 }
 
 export interface ExitStatus {
@@ -25,43 +28,35 @@ export interface SpawnOptions {
 }
 
 /**
- * Starts a program without a shell; on Windows, scripts are found by PATHEXT and their arguments arrive verbatim. On POSIX
- * it leads a process group of its own, so that the whole tree can be signalled.
+ * Starts a program without a shell. On POSIX it leads a process group of its own, so that the whole tree can be signalled; on
+ * Windows scripts are found by PATHEXT and their arguments arrive verbatim.
  * Nothing of it keeps the host process alive.
  * @throws the operating system's error (ENOENT, EACCES, ...) if it cannot be started.
  */
-export async function spawnProcess({ command, args, env, cwd }: SpawnOptions): Promise<SpawnedProcess> {
-  const child = execa(command, args, {
-    cwd,
-    env,
-    extendEnv: false,
-    detached: process.platform !== "win32",
-    // It is skipped for detached processes anyway; the exit hook over all live groups is ours.
-    cleanup: false,
-    buffer: false,
-    reject: false,
-    windowsHide: true,
-    stdin: "pipe",
-    stdout: "pipe",
-    stderr: "pipe",
-    encoding: "buffer",
-  });
+export async function spawnProcess(options: SpawnOptions): Promise<SpawnedProcess> {
+  if (process.platform === "win32") {
+    const { killTreeOnWindows, spawnOnWindows } = await import("./spawn-windows.ts");
+    const started = asSpawned(await spawnOnWindows(options));
+    return { ...started, killNow: () => killTreeOnWindows(started.pid) };
+  }
+  const { spawn } = await import("node:child_process");
+  const { command, args, env, cwd } = options;
+  const child = spawn(command, args, { cwd, env, detached: true, stdio: ["pipe", "pipe", "pipe"] });
+  if (child.pid === undefined) {
+    const [error] = (await once(child, "error")) as [Error];
+    throw error;
+  }
+  return asSpawned(child);
+}
+
+/** What the transport needs of a child that has started. */
+export function asSpawned(child: ChildProcess): SpawnedProcess {
+  const { pid, stdin, stdout, stderr } = child as ChildProcess & { pid: number; stdin: Writable; stdout: Readable; stderr: Readable };
   const exited = new Promise<ExitStatus>((resolve) => {
     child.once("exit", (exitCode, signal) => resolve({ exitCode, signal }));
   });
-  if (child.pid === undefined) {
-    const result = await child;
-    throw result.cause ?? result;
-  }
-  // Its own promise also waits for the pipes; nobody needs that, and with `reject: false` it does not reject.
-  void child.catch(() => undefined);
-  for (const part of [child, child.stdin, child.stdout, child.stderr]) (part as { unref?: () => void }).unref?.();
-  return {
-    pid: child.pid,
-    stdin: child.stdin,
-    stdout: child.stdout,
-    stderr: child.stderr,
-    hasExited: () => child.exitCode !== null || child.signalCode !== null,
-    exited,
-  };
+  // Of a process that has started, an error says only that it could not be signalled: it is gone.
+  child.on("error", () => undefined);
+  for (const part of [child, stdin, stdout, stderr]) (part as { unref?: () => void }).unref?.();
+  return { pid, stdin, stdout, stderr, exited, hasExited: () => child.exitCode !== null || child.signalCode !== null };
 }

@@ -13,6 +13,7 @@ export interface StreamEvent {
 
 /** Room for a field's name beside the largest data. */
 const FIELD_CHARACTERS = 64;
+const BEYOND_ASCII = /[\x80-\xff]/;
 const BOM = [0xef, 0xbb, 0xbf];
 
 /**
@@ -28,7 +29,7 @@ export class EventStreamDecoder {
   #start: Buffer | undefined = Buffer.alloc(0);
   /** The last character was a CR, which ends a line with or without a LF. */
   #afterReturn = false;
-  /** All bytes of the event that is being read are ASCII. */
+  /** All bytes since the last event are ASCII, so that its data need not be searched for others. */
   #ascii = true;
   #dispatched = false;
   #tooLarge = false;
@@ -93,7 +94,7 @@ export class EventStreamDecoder {
     if (this.#tooLarge) return;
     this.#onEvent({
       type,
-      data: this.#ascii ? data : Buffer.from(data, "latin1"),
+      data: this.#ascii || !BEYOND_ASCII.test(data) ? data : Buffer.from(data, "latin1"),
       ...(id === undefined ? {} : { id }),
     });
   }

@@ -107,7 +107,7 @@ export class StdioTransport implements Transport {
     } catch (error) {
       throw new AdapterError("spawn.failed", { server: this.#server, command, reason: reasonOf(error) }, { cause: error });
     }
-    reaper().add(child.pid);
+    reaper().add(child.pid, child.killNow);
     this.#process = child;
     this.#listen(child, sink);
   }

@@ -63,6 +63,7 @@ export class PluginHarness {
   readonly #context: Params;
   readonly #baseline: Baseline = baseline();
   readonly #owner: boolean;
+  readonly #served: Set<string> = new Set<string>();
   #handlers: (() => void | Promise<void>)[] = [];
   #calls = 0;
 
@@ -90,6 +91,7 @@ export class PluginHarness {
 
   /** Adds an entry that starts a fault server in one of its modes (and its arguments), with a ledger of its own. */
   serve(name: string, fixture: string, mode = "", entry: Entry = {}): this {
+    this.#served.add(name);
     const env = { LEDGER: this.#ledgerPath(name), ...(entry["env"] as object | undefined) };
     const args = [join(SERVERS, `${fixture}.mjs`), ...mode.split(" ").filter((word) => word !== "")];
     return this.configure(name, { command: process.execPath, args, ...entry, env });
@@ -183,13 +185,14 @@ export class PluginHarness {
   async stop(): Promise<void> {
     await this.shutdown();
     await this.plugin.shutdown();
-    const pids = Object.keys(this.#entries).flatMap((name) => this.pids(name));
+    if (!this.#owner) return;
+    const pids = [...this.#served].flatMap((name) => this.pids(name));
     try {
       await waitFor("every server process is gone", () => pids.every((pid) => !isAlive(pid)), 1000);
-      if (this.#owner) await nothingLeft(this.#baseline);
+      await nothingLeft(this.#baseline);
     } finally {
       for (const pid of pids.filter(isAlive)) process.kill(pid, "SIGKILL");
-      if (this.#owner) rmSync(this.folder, { recursive: true, force: true });
+      rmSync(this.folder, { recursive: true, force: true });
     }
   }
 

@@ -1,0 +1,38 @@
+import { type ChildProcess, spawnSync } from "node:child_process";
+import { execa } from "execa";
+import type { SpawnOptions } from "./spawn.ts";
+
+/**
+ * Starts a program as Windows wants it: `.cmd` and `.bat` are found by PATHEXT and run through cmd.exe with every argument
+ * escaped, so that it arrives verbatim; programs are started without a shell. Only here is execa worth the 36 ms that it
+ * takes to load.
+ * @throws the operating system's error if it cannot be started.
+ */
+export async function spawnOnWindows({ command, args, env, cwd }: SpawnOptions): Promise<ChildProcess> {
+  const child = execa(command, args, {
+    cwd,
+    env,
+    extendEnv: false,
+    // The exit hook over all live servers is ours.
+    cleanup: false,
+    buffer: false,
+    reject: false,
+    windowsHide: true,
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "pipe",
+    encoding: "buffer",
+  });
+  if (child.pid === undefined) {
+    const result = await child;
+    throw result.cause ?? result;
+  }
+  // Its own promise also waits for the pipes; nobody needs that, and with `reject: false` it does not reject.
+  void child.catch(() => undefined);
+  return child as unknown as ChildProcess;
+}
+
+/** Ends a whole tree synchronously: the host is about to end. */
+export function killTreeOnWindows(pid: number): void {
+  spawnSync("taskkill", ["/pid", String(pid), "/T", "/F"], { stdio: "ignore", timeout: 2000, windowsHide: true });
+}

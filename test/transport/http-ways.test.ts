@@ -1,0 +1,187 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as tls from "node:tls";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { FaultServer } from "../support/http-fault-server.ts";
+import { ForwardProxy } from "../support/http-proxy.ts";
+import { failureOf, httpClient, type TransportClient, textOf } from "../support/transport-client.ts";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const TLS = join(ROOT, "test/fixtures/tls");
+const AUTHORITY = join(TLS, "authority.pem");
+const VARIABLES = [
+  "http_proxy",
+  "https_proxy",
+  "all_proxy",
+  "no_proxy",
+  "HTTP_PROXY",
+  "HTTPS_PROXY",
+  "ALL_PROXY",
+  "NO_PROXY",
+];
+
+let plain: FaultServer;
+let secure: FaultServer;
+let proxy: ForwardProxy;
+let folder: string;
+let saved: Record<string, string | undefined>;
+const clients: TransportClient[] = [];
+
+beforeAll(async () => {
+  plain = await FaultServer.start({ scenarios: {} });
+  const key = readFileSync(join(TLS, "server-key.pem"));
+  secure = await FaultServer.start({ scenarios: {}, tls: { key, cert: readFileSync(join(TLS, "server.pem")) } });
+  folder = mkdtempSync(join(tmpdir(), "ways-"));
+});
+afterAll(async () => {
+  await Promise.all([plain.dispose(), secure.dispose()]);
+  rmSync(folder, { recursive: true, force: true });
+});
+beforeEach(async () => {
+  proxy = await ForwardProxy.start();
+  saved = Object.fromEntries(VARIABLES.map((name) => [name, process.env[name]]));
+  for (const name of VARIABLES) delete process.env[name];
+});
+afterEach(async () => {
+  for (const [name, value] of Object.entries(saved)) {
+    if (value === undefined) delete process.env[name];
+    else process.env[name] = value;
+  }
+  await Promise.all(clients.splice(0).map((client) => client.transport.close()));
+  await proxy.dispose();
+});
+
+async function client(url: string): Promise<TransportClient> {
+  const made = await httpClient(url);
+  clients.push(made);
+  return made;
+}
+
+describe("the environment's proxy", () => {
+  test("carries plain HTTP, over connections that are kept", async () => {
+    process.env["HTTP_PROXY"] = `http://me:pass%20word@127.0.0.1:${proxy.port}`;
+    const made = await client(plain.url("a?b=c"));
+    const connections = plain.connections;
+    for (const text of ["one", "two", "ünï"]) expect(textOf(await made.call(text))).toBe(text);
+    expect(proxy.asked).toEqual(Array(3).fill(`POST ${plain.url("a?b=c")}`));
+    expect(proxy.authorizations[0]).toBe(`Basic ${Buffer.from("me:pass word").toString("base64")}`);
+    expect(plain.posts("a").at(-1)?.headers).toMatchObject({
+      host: `127.0.0.1:${plain.port}`,
+      accept: "application/json, text/event-stream",
+    });
+    expect(plain.posts("a").at(-1)?.headers).not.toHaveProperty("proxy-authorization");
+    expect(plain.connections - connections).toBeLessThanOrEqual(3);
+  });
+
+  test("is left aside for what NO_PROXY names", async () => {
+    process.env["http_proxy"] = `http://127.0.0.1:${proxy.port}`;
+    process.env["no_proxy"] = "example.org,127.0.0.1";
+    const made = await client(plain.url("a"));
+    expect(textOf(await made.call("direct"))).toBe("direct");
+    expect(proxy.asked).toEqual([]);
+  });
+
+  test("that refuses, or is not there, makes an error that names it without its password", async () => {
+    process.env["http_proxy"] = `http://me:pass-word@127.0.0.1:${proxy.port}`;
+    proxy.refuse = 407;
+    const refused = await client(plain.url("a"));
+    expect(await failureOf(refused.call("x"))).toMatchObject({ situation: "http.status", details: { status: 407 } });
+    process.env["http_proxy"] = "http://me:pass-word@127.0.0.1:1";
+    const missing = await client(plain.url("a"));
+    const failure = await failureOf(missing.call("x"));
+    expect(failure).toMatchObject({
+      situation: "connect.failed",
+      details: { reason: expect.stringContaining("through the proxy http://127.0.0.1:1") },
+    });
+    expect(`${failure.message}${JSON.stringify(failure.details)}`).not.toContain("pass-word");
+  });
+
+  test("a proxy that refuses a tunnel has refused the request unsent", async () => {
+    process.env["https_proxy"] = `http://127.0.0.1:${proxy.port}`;
+    proxy.refuse = 403;
+    const made = await client(secure.url("a"));
+    expect((await failureOf(made.call("x"))).code).toMatch(/^(http_error|connect_failed)$/);
+    expect(secure.posts("a")).toEqual([]);
+  });
+});
+
+describe("TLS", () => {
+  test("a certificate of an unknown authority: connect_failed, and nothing was sent", async () => {
+    const made = await client(secure.url("a"));
+    expect(await failureOf(made.call("x"))).toMatchObject({
+      situation: "connect.failed",
+      details: { reason: expect.stringContaining("certificate") },
+    });
+    expect(secure.seen).toEqual([]);
+  });
+
+  test("plain HTTP on a TLS port fails at once", async () => {
+    const made = await client(secure.url("a").replace("https:", "http:"));
+    expect((await failureOf(made.call("x"))).code).toMatch(/^(closed|protocol_error)$/);
+  });
+});
+
+/** What needs an environment of its own: the transport, built, in a process that is never told to end. */
+describe("in a process of its own", () => {
+  let script: string;
+  beforeAll(async () => {
+    script = join(folder, "client.mjs");
+    const bundle = [
+      "src/transport/http.ts",
+      "--bundle",
+      "--platform=node",
+      "--format=esm",
+      `--outfile=${join(folder, "http.mjs")}`,
+      "--log-level=error",
+      // For the CommonJS that a proxy's agent brings along.
+      "--banner:js=import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+    ];
+    await promisify(execFile)(process.execPath, [join(ROOT, "node_modules/esbuild/bin/esbuild"), ...bundle], {
+      cwd: ROOT,
+    });
+    const limits = JSON.stringify((await import("../../src/limits.ts")).LIMITS);
+    writeFileSync(
+      script,
+      `import { HttpTransport } from "./http.mjs";
+       const transport = new HttpTransport({ server: "srv", url: process.argv[2], headers: {}, limits: ${limits} });
+       await transport.open({ message: (raw) => (console.log(raw.toString()), true), closed() {} });
+       for (const id of [1, 2]) await transport.send({ jsonrpc: "2.0", id, method: "ping" }).catch((error) => console.log(error.message));`,
+    );
+  });
+
+  function run(url: string, env: Record<string, string>): Promise<string> {
+    const { stdout } = {
+      stdout: promisify(execFile)(process.execPath, [script, url], {
+        env: { ...process.env, ...env },
+        timeout: 10_000,
+      }),
+    };
+    return stdout.then((result) => result.stdout);
+  }
+
+  test("an idle connection does not keep Node alive", async () => {
+    expect(await run(plain.url("a"), {})).toContain('"id":2');
+  });
+
+  test("NODE_EXTRA_CA_CERTS is trusted, directly and through a proxy's tunnel, and the connection is kept", async () => {
+    const connections = secure.connections;
+    expect(await run(secure.url("a"), { NODE_EXTRA_CA_CERTS: AUTHORITY })).toContain('"id":2');
+    expect(secure.connections).toBe(connections + 1);
+    const through = { NODE_EXTRA_CA_CERTS: AUTHORITY, HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` };
+    expect(await run(secure.url("a"), through)).toContain('"id":2');
+    expect(proxy.asked).toEqual([`CONNECT 127.0.0.1:${secure.port}`]);
+    expect(secure.connections).toBe(connections + 2);
+  });
+
+  // Node reads the system's store from 22.15 on; OpenSSL lets a variable name it.
+  ("getCACertificates" in tls && process.platform === "linux" ? test : test.skip)(
+    "the system's certificates are trusted",
+    async () => {
+      expect(await run(secure.url("a"), { SSL_CERT_FILE: AUTHORITY, SSL_CERT_DIR: folder })).toContain('"id":2');
+    },
+  );
+});
