@@ -35,9 +35,7 @@ export type ErrorCode =
   | "destroyed"
   | "internal";
 
-export type ContentBlock =
-  | { type: "text"; text: string }
-  | { type: "image"; data: string; mimeType: string };
+export type ContentBlock = { type: "text"; text: string } | { type: "image"; data: string; mimeType: string };
 
 export interface AgentToolResult {
   content: ContentBlock[];

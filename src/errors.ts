@@ -51,6 +51,7 @@ export function reasonOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
   const code = (thrown as NodeJS.ErrnoException).code;
   // An AggregateError of node:net (all addresses refused) has an empty message.
-  if (thrown instanceof AggregateError && thrown.message === "" && thrown.errors.length > 0) return reasonOf(thrown.errors[0]);
+  if (thrown instanceof AggregateError && thrown.message === "" && thrown.errors.length > 0)
+    return reasonOf(thrown.errors[0]);
   return thrown.message || code || thrown.name;
 }

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/style/noExcessiveLinesPerFile: one table of all situations, so that all words stand in one place.
 import type { ErrorCode } from "./contract.ts";
 
 /** Facts of a stdio server's end, as they were when it was noticed. */
@@ -63,7 +64,14 @@ export interface Facts {
   "stdin.blocked": { server: string; method: string };
 
   "protocol.noAnswer": { server: string; method: string; reason: string; outcomeUnknown: boolean; body?: string };
-  "protocol.unreadable": { server: string; method: string; reason: string; contentType?: string; body?: string; outcomeUnknown: boolean };
+  "protocol.unreadable": {
+    server: string;
+    method: string;
+    reason: string;
+    contentType?: string;
+    body?: string;
+    outcomeUnknown: boolean;
+  };
   "protocol.result": { server: string; method: string; reason: string };
   "protocol.cursor": { server: string; method: string; cursor: string };
 
@@ -75,11 +83,25 @@ export interface Facts {
   "limit.connections": { limit: number; open: readonly string[] };
   "limit.rounds": { server: string; method: string; limit: number };
 
-  timeout: { server: string; method: string; phase: "connect" | "discovery" | "call"; seconds: number; outcomeUnknown: boolean } & ExitFacts;
+  timeout: {
+    server: string;
+    method: string;
+    phase: "connect" | "discovery" | "call";
+    seconds: number;
+    outcomeUnknown: boolean;
+  } & ExitFacts;
 
   "header.entry": { server: string; header: string; reason: string };
   "header.message": { server: string; header: string; reason: string };
-  "http.status": { server: string; method: string; status: number; statusText?: string; body?: string; retryAfter?: string; outcomeUnknown?: boolean };
+  "http.status": {
+    server: string;
+    method: string;
+    status: number;
+    statusText?: string;
+    body?: string;
+    retryAfter?: string;
+    outcomeUnknown?: boolean;
+  };
   "http.redirect": { server: string; method: string; status: number; location: string };
   "session.expired": { server: string; method: string; status: number };
   "auth.required": { server: string; status: number; wwwAuthenticate: string; hint?: string };
@@ -104,33 +126,49 @@ interface Row<F> {
 
 /** The only words a user reads about a failure: what failed, where, and what to do next. */
 export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
-  internal: { code: "internal", say: ({ reason }) => `The adapter met an unexpected condition: ${reason}. Please report it.` },
+  internal: {
+    code: "internal",
+    say: ({ reason }) => `The adapter met an unexpected condition: ${reason}. Please report it.`,
+  },
   destroyed: { code: "destroyed", say: () => "This step was destroyed by the host; its result is gone." },
-  cancelled: { code: "cancelled", say: ({ server }) => `Cancelled${server ? ` (server ${quote(server)})` : ""}. Nothing is sent again.` },
+  cancelled: {
+    code: "cancelled",
+    say: ({ server }) => `Cancelled${server ? ` (server ${quote(server)})` : ""}. Nothing is sent again.`,
+  },
   shutdown: { code: "closed", say: () => "The session is shutting down; no server is contacted any more." },
 
   "params.invalid": {
     code: "invalid_params",
-    say: ({ tool, path, reason, hint }) => `${tool}: ${path === "" ? "parameters" : path} ${reason}.${hint ? ` ${hint}` : ""}`,
+    say: ({ tool, path, reason, hint }) =>
+      `${tool}: ${path === "" ? "parameters" : path} ${reason}.${hint ? ` ${hint}` : ""}`,
   },
 
   "host.tool": {
     code: "invalid_params",
-    say: ({ tool, tools }) => `No tool ${quote(tool)} is registered. ${tools.length ? `Registered: ${tools.join(", ")}.` : "Load the plugin first."}`,
+    say: ({ tool, tools }) =>
+      `No tool ${quote(tool)} is registered. ${tools.length ? `Registered: ${tools.join(", ")}.` : "Load the plugin first."}`,
   },
 
   "cli.usage": { code: "invalid_params", say: ({ reason, hint }) => `${reason}.${hint ? ` ${hint}` : ""}` },
   "cli.file": { code: "internal", say: ({ path, reason }) => `Cannot write ${path}: ${reason}.` },
-  "cli.signIn": { code: "invalid_params", say: ({ server, reason }) => `Server ${quote(server)} needs no sign-in: ${reason}.` },
+  "cli.signIn": {
+    code: "invalid_params",
+    say: ({ server, reason }) => `Server ${quote(server)} needs no sign-in: ${reason}.`,
+  },
 
   "config.missing": {
     code: "config_error",
-    say: ({ configPath }) => `There is no config file ${configPath}. Create it with {"mcpServers": {…}}, or name another with configPath.`,
+    say: ({ configPath }) =>
+      `There is no config file ${configPath}. Create it with {"mcpServers": {…}}, or name another with configPath.`,
   },
-  "config.unreadable": { code: "config_error", say: ({ configPath, reason }) => `Cannot read the config file ${configPath}: ${reason}.` },
+  "config.unreadable": {
+    code: "config_error",
+    say: ({ configPath, reason }) => `Cannot read the config file ${configPath}: ${reason}.`,
+  },
   "config.syntax": {
     code: "config_error",
-    say: ({ configPath, reason, line, column, format }) => `${configPath}:${line}:${column} is not valid ${format ?? "JSON"}: ${reason}.`,
+    say: ({ configPath, reason, line, column, format }) =>
+      `${configPath}:${line}:${column} is not valid ${format ?? "JSON"}: ${reason}.`,
   },
   "config.shape": { code: "config_error", say: ({ configPath, reason }) => `${configPath}: ${reason}.` },
   "config.entry": {
@@ -157,7 +195,8 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   },
   "server.disabled": {
     code: "server_disabled",
-    say: ({ server, configPath }) => `Server ${quote(server)} is disabled. Set "enabled": true${configPath ? ` in ${configPath}` : ""} to use it.`,
+    say: ({ server, configPath }) =>
+      `Server ${quote(server)} is disabled. Set "enabled": true${configPath ? ` in ${configPath}` : ""} to use it.`,
   },
 
   "denied.start": {
@@ -169,16 +208,19 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   },
   "denied.call": {
     code: "denied",
-    say: ({ server, tool }) => `The call of ${quote(tool)} on server ${quote(server)} was not approved. Nothing was sent.`,
+    say: ({ server, tool }) =>
+      `The call of ${quote(tool)} on server ${quote(server)} was not approved. Nothing was sent.`,
   },
 
   "spawn.failed": {
     code: "spawn_failed",
-    say: ({ server, command, reason }) => `Server ${quote(server)} could not be started: ${command}: ${reason}. Check "command" in its entry, and PATH.`,
+    say: ({ server, command, reason }) =>
+      `Server ${quote(server)} could not be started: ${command}: ${reason}. Check "command" in its entry, and PATH.`,
   },
   "spawn.cwd": {
     code: "spawn_failed",
-    say: ({ server, cwd }) => `Server ${quote(server)} could not be started: its working directory ${cwd} does not exist.`,
+    say: ({ server, cwd }) =>
+      `Server ${quote(server)} could not be started: its working directory ${cwd} does not exist.`,
   },
   "connect.exited": {
     code: "connect_failed",
@@ -186,12 +228,13 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   },
   "connect.failed": {
     code: "connect_failed",
-    say: (facts) => `Cannot connect to server ${quote(facts.server)}${facts.url ? ` at ${facts.url}` : ""}: ${facts.reason}.${tail(facts)}`,
+    say: (facts) =>
+      `Cannot connect to server ${quote(facts.server)}${facts.url ? ` at ${facts.url}` : ""}: ${facts.reason}.${tail(facts)}`,
   },
   "connect.legacy": {
     code: "connect_failed",
     say: ({ server, url }) =>
-      `Server ${quote(server)} at ${url} speaks only the HTTP+SSE transport of 2024-11-05. Set "type": "sse" in its entry.`,
+      `Server ${quote(server)} at ${url} speaks only the HTTP+SSE transport of the first revision. Set "type": "sse" in its entry.`,
   },
   "connect.refused": {
     code: "connect_failed",
@@ -209,22 +252,37 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   },
   "method.missing": {
     code: "capability_missing",
-    say: ({ server, method, protocolVersion }) => `Protocol ${protocolVersion}, which server ${quote(server)} speaks, has no method ${quote(method)}.`,
+    say: ({ server, method, protocolVersion }) =>
+      `Protocol ${protocolVersion}, which server ${quote(server)} speaks, has no method ${quote(method)}.`,
   },
-  "method.refused": { code: "invalid_params", say: ({ method, reason }) => `${quote(method)} cannot be sent through mcp_request: ${reason}.` },
+  "method.refused": {
+    code: "invalid_params",
+    say: ({ method, reason }) => `${quote(method)} cannot be sent through mcp_request: ${reason}.`,
+  },
 
   "tool.unknown": {
     code: "tool_not_found",
     say: ({ server, tool, near, count }) =>
       `Server ${quote(server)} has no tool ${quote(tool)} (it has ${count}).${near.length ? ` Near: ${near.map(quote).join(", ")}.` : ""} Use mcp_list to see them.`,
   },
-  "tool.hidden": { code: "tool_not_found", say: ({ server, tool }) => `Tool ${quote(tool)} of server ${quote(server)} is hidden by its entry's includeTools or excludeTools.` },
-  "tool.failed": { code: "tool_error", say: ({ text }) => (text === "" ? "The tool reported an error without any text." : text) },
-  "tool.badHeader": { code: "tool_not_found", say: ({ server, tool, reason }) => `Tool ${quote(tool)} of server ${quote(server)} cannot be called: ${reason}.` },
+  "tool.hidden": {
+    code: "tool_not_found",
+    say: ({ server, tool }) =>
+      `Tool ${quote(tool)} of server ${quote(server)} is hidden by its entry's includeTools or excludeTools.`,
+  },
+  "tool.failed": {
+    code: "tool_error",
+    say: ({ text }) => (text === "" ? "The tool reported an error without any text." : text),
+  },
+  "tool.badHeader": {
+    code: "tool_not_found",
+    say: ({ server, tool, reason }) => `Tool ${quote(tool)} of server ${quote(server)} cannot be called: ${reason}.`,
+  },
 
   "rpc.error": {
     code: "rpc_error",
-    say: ({ server, method, rpcError }) => `Server ${quote(server)} answered ${method} with error ${rpcError.code}: ${rpcError.message}`,
+    say: ({ server, method, rpcError }) =>
+      `Server ${quote(server)} answered ${method} with error ${rpcError.code}: ${rpcError.message}`,
   },
 
   closed: {
@@ -234,11 +292,13 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   },
   "closed.stopped": {
     code: "closed",
-    say: ({ server, outcomeUnknown }) => `The connection to server ${quote(server)} was closed.${unknown(outcomeUnknown)} The next call connects anew.`,
+    say: ({ server, outcomeUnknown }) =>
+      `The connection to server ${quote(server)} was closed.${unknown(outcomeUnknown)} The next call connects anew.`,
   },
   "stdin.blocked": {
     code: "closed",
-    say: ({ server, method }) => `Server ${quote(server)} stopped reading while ${method} was being written; the connection was dropped. Outcome unknown; the call was not repeated.`,
+    say: ({ server, method }) =>
+      `Server ${quote(server)} stopped reading while ${method} was being written; the connection was dropped. Outcome unknown; the call was not repeated.`,
   },
 
   "protocol.noAnswer": {
@@ -253,11 +313,13 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   },
   "protocol.result": {
     code: "protocol_error",
-    say: ({ server, method, reason }) => `Server ${quote(server)} answered ${method} with an unusable result: ${reason}.`,
+    say: ({ server, method, reason }) =>
+      `Server ${quote(server)} answered ${method} with an unusable result: ${reason}.`,
   },
   "protocol.cursor": {
     code: "protocol_error",
-    say: ({ server, method, cursor }) => `Server ${quote(server)} repeats the cursor ${quote(cursor)} in ${method}: its list is a loop.`,
+    say: ({ server, method, cursor }) =>
+      `Server ${quote(server)} repeats the cursor ${quote(cursor)} in ${method}: its list is a loop.`,
   },
 
   "limit.message": {
@@ -275,8 +337,16 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
     say: ({ server, limitBytes, outcomeUnknown }) =>
       `Server ${quote(server)} sent more than ${mebibytes(limitBytes)} on one stream.${unknown(outcomeUnknown)}`,
   },
-  "limit.pages": { code: "limit_exceeded", say: ({ server, method, limit }) => `Server ${quote(server)} has more than ${limit} pages in ${method}; the walk was stopped.` },
-  "limit.items": { code: "limit_exceeded", say: ({ server, method, limit }) => `Server ${quote(server)} lists more than ${limit} items in ${method}; the walk was stopped.` },
+  "limit.pages": {
+    code: "limit_exceeded",
+    say: ({ server, method, limit }) =>
+      `Server ${quote(server)} has more than ${limit} pages in ${method}; the walk was stopped.`,
+  },
+  "limit.items": {
+    code: "limit_exceeded",
+    say: ({ server, method, limit }) =>
+      `Server ${quote(server)} lists more than ${limit} items in ${method}; the walk was stopped.`,
+  },
   "limit.connections": {
     code: "limit_exceeded",
     say: ({ limit, open }) =>
@@ -284,7 +354,8 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   },
   "limit.rounds": {
     code: "limit_exceeded",
-    say: ({ server, method, limit }) => `Server ${quote(server)} asked for input ${limit} times during ${method} without finishing; given up.`,
+    say: ({ server, method, limit }) =>
+      `Server ${quote(server)} asked for input ${limit} times during ${method} without finishing; given up.`,
   },
 
   timeout: {
@@ -295,11 +366,13 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
 
   "header.entry": {
     code: "config_error",
-    say: ({ server, header, reason }) => `Server ${quote(server)}: the header ${quote(header)} of its entry ${reason}. Nothing was sent.`,
+    say: ({ server, header, reason }) =>
+      `Server ${quote(server)}: the header ${quote(header)} of its entry ${reason}. Nothing was sent.`,
   },
   "header.message": {
     code: "invalid_params",
-    say: ({ server, header, reason }) => `A message for server ${quote(server)} needs the header ${quote(header)}, which ${reason}. Nothing was sent.`,
+    say: ({ server, header, reason }) =>
+      `A message for server ${quote(server)} needs the header ${quote(header)}, which ${reason}. Nothing was sent.`,
   },
   "http.status": {
     code: "http_error",
@@ -327,7 +400,8 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   },
   "auth.store": {
     code: "auth_required",
-    say: ({ path, reason }) => `The sign-in store ${path} cannot be used: ${reason}. Repair or remove it, then sign in again.`,
+    say: ({ path, reason }) =>
+      `The sign-in store ${path} cannot be used: ${reason}. Repair or remove it, then sign in again.`,
   },
 };
 

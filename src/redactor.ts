@@ -37,7 +37,10 @@ export class Redactor {
     if (typeof value === "string") return this.text(value);
     if (Array.isArray(value)) return value.map((item) => this.#copy(item, except));
     if (typeof value !== "object" || value === null) return value;
-    const entries = Object.entries(value).map(([key, item]) => [key, except.has(key) ? item : this.#copy(item, except)]);
+    const entries = Object.entries(value).map(([key, item]) => [
+      key,
+      except.has(key) ? item : this.#copy(item, except),
+    ]);
     return Object.fromEntries(entries);
   }
 

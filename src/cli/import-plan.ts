@@ -46,7 +46,7 @@ export async function planImport(path: string, found: readonly FoundImport[], ov
   const edit = async (shown: (raw: unknown) => unknown): Promise<string> => {
     if (added.length + replaced.length === 0) return before;
     let text = before === "" ? EMPTY : before;
-    for (const name of [...added, ...replaced])
+    for (const name of [...added, ...replaced].reverse())
       text = await setMember(text, ["mcpServers", name], shown(servers.get(name)));
     return text;
   };

@@ -31,10 +31,14 @@ export async function parseStrictJson(text: string, configPath: string): Promise
   return value;
 }
 
-/** The text of a JSON file with one member set; comments and the layout of everything else stay. */
+/**
+ * The text of a JSON file with one member set; a new one becomes the first of its object, where it parts no comment from
+ * what it is about. Comments and the layout of everything else stay.
+ */
 export async function setMember(text: string, path: readonly string[], value: unknown): Promise<string> {
   const { applyEdits, modify } = await import("jsonc-parser");
-  return applyEdits(text, modify(text, [...path], value, { formattingOptions: { insertSpaces: true, tabSize: 2 } }));
+  const formattingOptions = { insertSpaces: true, tabSize: 2 };
+  return applyEdits(text, modify(text, [...path], value, { formattingOptions, getInsertionIndex: () => 0 }));
 }
 
 /** Objects nested without end would overflow the stack of whatever walks them. */

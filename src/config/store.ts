@@ -66,7 +66,8 @@ export class ConfigStore {
     const known = this.#loaded.get(this.#key(target));
     if (known === undefined || !this.#unchanged(known.tracked)) return undefined;
     // Imports and plugin packages lie in folders that the environment names; one file alone does not depend on it.
-    if (target.configPath !== undefined && known.tracked.size > 1 && known.place !== this.#placeKey(target)) return undefined;
+    if (target.configPath !== undefined && known.tracked.size > 1 && known.place !== this.#placeKey(target))
+      return undefined;
     return known.view;
   }
 

@@ -10,7 +10,9 @@ export function summaryOf(endpoint: CheckedEndpoint): string {
 }
 
 function commandLine(command: string, args: readonly string[]): string {
-  return [command, ...maskedArguments(args)].map((part) => (/^[^\s"']+$/.test(part) ? part : JSON.stringify(part))).join(" ");
+  return [command, ...maskedArguments(args)]
+    .map((part) => (/^[^\s"']+$/.test(part) ? part : JSON.stringify(part)))
+    .join(" ");
 }
 
 /** Arguments with what looks like a written-out secret masked. */

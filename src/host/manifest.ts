@@ -27,7 +27,8 @@ export async function readManifest(pluginDir: string): Promise<Manifest> {
   const extension = isObject(extensions) ? extensions[EXTENSION] : undefined;
   if (!isObject(extension)) throw bad(`extensions["${EXTENSION}"] is missing: it is no plugin for this host`);
   const { abiVersion, entry, tools } = extension;
-  if (abiVersion !== ABI_VERSION) throw bad(`its abiVersion is ${JSON.stringify(abiVersion)}; this host speaks ${ABI_VERSION}`);
+  if (abiVersion !== ABI_VERSION)
+    throw bad(`its abiVersion is ${JSON.stringify(abiVersion)}; this host speaks ${ABI_VERSION}`);
   if (typeof entry !== "string" || isAbsolute(entry)) throw bad("its entry is not a path inside the plugin");
   const absolute = join(pluginDir, entry);
   if (relative(pluginDir, absolute).startsWith("..")) throw bad("its entry leads outside the plugin");

@@ -9,7 +9,12 @@ import type { ToolRun } from "../tools/tool.ts";
 /** Everything behind the three tools. Loaded with the first call, so that a host's start does not pay for it. */
 export interface Engine {
   readonly runtime: Runtime;
-  readonly run: (tool: ToolName, params: Readonly<Record<string, unknown>>, host: HostContext | undefined, step: StepContext) => Promise<AgentToolResult>;
+  readonly run: (
+    tool: ToolName,
+    params: Readonly<Record<string, unknown>>,
+    host: HostContext | undefined,
+    step: StepContext,
+  ) => Promise<AgentToolResult>;
 }
 
 /** What a host injects under its key. */
@@ -24,6 +29,7 @@ export function createEngine(options: RuntimeOptions): Engine {
   const runtime = new Runtime(options);
   return {
     runtime,
-    run: (tool, params, host, { cancellation, partial }) => RUNS[tool](params, { cancellation, partial, runtime, scope: runtime.scope(host) }),
+    run: (tool, params, host, { cancellation, partial }) =>
+      RUNS[tool](params, { cancellation, partial, runtime, scope: runtime.scope(host) }),
   };
 }

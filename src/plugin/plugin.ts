@@ -12,7 +12,7 @@ import { type Limits, resolveLimits } from "../limits.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import { Step } from "../runtime/step.ts";
 import { Steps } from "../runtime/steps.ts";
-import { type Declaration, DECLARATIONS } from "../tools/declarations.ts";
+import { DECLARATIONS, type Declaration } from "../tools/declarations.ts";
 import { VERSION } from "../version.ts";
 import type { Engine } from "./engine.ts";
 
@@ -98,7 +98,12 @@ class Registration {
 
   tool({ name, description, parameters }: Declaration): HostTool {
     // A copy: what one host does to its declaration is not seen by another.
-    return { name, description, parameters: structuredClone(parameters), execute: (_toolCallId, params) => this.#execute(name, params) };
+    return {
+      name,
+      description,
+      parameters: structuredClone(parameters),
+      execute: (_toolCallId, params) => this.#execute(name, params),
+    };
   }
 
   /** Idempotent. Ends every step at once; resolves when everything behind them is down, within the shutdown bound. */
@@ -112,7 +117,8 @@ class Registration {
     const step = new Step({
       run: async (context) => {
         if (this.#shutdown !== undefined) throw new AdapterError("shutdown", {});
-        if (!isObject(params)) throw new AdapterError("params.invalid", { tool: name, path: "", reason: "must be an object" });
+        if (!isObject(params))
+          throw new AdapterError("params.invalid", { tool: name, path: "", reason: "must be an object" });
         const host = params[HOST_CONTEXT_KEY];
         const engine = this.#engine ?? (await this.#load());
         if (context.cancellation.cancelled) throw new AdapterError("cancelled", {});
@@ -154,7 +160,11 @@ class Registration {
     const failure = toFailure(error);
     const redactor = this.#engine?.runtime.redactor;
     if (redactor === undefined) return failure;
-    return { code: failure.code, message: redactor.text(failure.message), details: redactor.data(failure.details, UNREDACTED) };
+    return {
+      code: failure.code,
+      message: redactor.text(failure.message),
+      details: redactor.data(failure.details, UNREDACTED),
+    };
   }
 }
 

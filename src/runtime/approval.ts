@@ -61,7 +61,14 @@ export class Approval {
   }
 
   /** @throws AdapterError `denied`, `cancelled`. Nothing was sent then. */
-  async call(scope: Scope, spec: ServerSpec, tool: string, args: unknown, annotations: unknown, cancellation: Cancellation): Promise<void> {
+  async call(
+    scope: Scope,
+    spec: ServerSpec,
+    tool: string,
+    args: unknown,
+    annotations: unknown,
+    cancellation: Cancellation,
+  ): Promise<void> {
     const request: ApprovalRequest = {
       server: spec.name,
       action: "call",
@@ -97,7 +104,8 @@ export class Approval {
     const withdrawn = new Promise<Verdict>((resolve) => {
       cancellation.onCancel(() => resolve("withdrawn"));
     });
-    const asked = async (): Promise<Verdict> => ((await services.approve?.(request, context)) === true ? "allowed" : "refused");
+    const asked = async (): Promise<Verdict> =>
+      (await services.approve?.(request, context)) === true ? "allowed" : "refused";
     try {
       return await Promise.race([asked(), withdrawn]);
     } catch {

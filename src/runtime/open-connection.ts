@@ -72,20 +72,32 @@ function mayBeLegacy(rejection: { readonly status: number; readonly body: string
   return parseMessages(rejection.body, 1) === undefined;
 }
 
-function signIn(options: OpenConnectionOptions, attempt: Attempt): { signIn?: { eager: boolean; load: () => Promise<Authorizer> } } {
+function signIn(
+  options: OpenConnectionOptions,
+  attempt: Attempt,
+): { signIn?: { eager: boolean; load: () => Promise<Authorizer> } } {
   const { spec } = attempt;
   if (spec.endpoint.kind !== "http" || spec.endpoint.oauth === false) return {};
   return { signIn: { eager: spec.endpoint.oauth !== undefined, load: () => options.authorizer(spec, attempt) } };
 }
 
 function clientIdentity({ clientInfo, services }: OpenConnectionOptions, input: InputPort): ClientIdentity {
-  return { info: clientInfo, capabilities: input.capabilities, ...(services.log === undefined ? {} : { logLevel: "info" }) };
+  return {
+    info: clientInfo,
+    capabilities: input.capabilities,
+    ...(services.log === undefined ? {} : { logLevel: "info" }),
+  };
 }
 
 /** Hosts whose log failed, as they were told once. */
 const warned = new WeakSet<HostServices>();
 
-function log(services: HostServices, redactor: Redactor, server: string, { level, message }: { level: string; message: string }): void {
+function log(
+  services: HostServices,
+  redactor: Redactor,
+  server: string,
+  { level, message }: { level: string; message: string },
+): void {
   try {
     services.log?.({ level, server, message: redactor.text(message.slice(0, 4000)) });
   } catch (error) {

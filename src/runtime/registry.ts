@@ -114,7 +114,9 @@ export class Registry {
   }
 
   /** The connections of one scope. */
-  status(scope: Scope): readonly { readonly name: string; readonly spec: ServerSpec; readonly connection: Connection | undefined }[] {
+  status(
+    scope: Scope,
+  ): readonly { readonly name: string; readonly spec: ServerSpec; readonly connection: Connection | undefined }[] {
     return [...this.#slots.values()].filter((slot) => slot.scope.key === scope.key);
   }
 
@@ -132,7 +134,14 @@ export class Registry {
       const open = [...this.#slots.values()].filter((slot) => slot.scope.key === scope.key).map((slot) => slot.name);
       throw new AdapterError("limit.connections", { limit: this.#limits.connections, open });
     }
-    const slot: Slot = { scope, name: spec.name, spec, connection: undefined, connecting: undefined, transports: new Set() };
+    const slot: Slot = {
+      scope,
+      name: spec.name,
+      spec,
+      connection: undefined,
+      connecting: undefined,
+      transports: new Set(),
+    };
     this.#slots.set(key, slot);
     return slot;
   }
@@ -152,7 +161,7 @@ export class Registry {
         this.#learn(spec.fingerprint, connection.protocolVersion);
         slot.connecting = undefined;
         if (this.#slots.get(key) !== slot) {
-          this.#track(connection.session.close());
+          void this.#track(connection.session.close());
           throw this.#released(slot);
         }
         if (connection.session.isClosed) this.#gone(key, slot);
@@ -173,8 +182,14 @@ export class Registry {
   }
 
   /** Waits for a shared attempt with a deadline of one's own; the attempt is given up when the last waiter leaves. */
-  #join(key: string, slot: Slot, connecting: Connecting, { timeoutMs, cancellation }: AcquireOptions): Promise<Connection> {
+  #join(
+    key: string,
+    slot: Slot,
+    connecting: Connecting,
+    { timeoutMs, cancellation }: AcquireOptions,
+  ): Promise<Connection> {
     const server = slot.name;
+    if (cancellation.cancelled) return Promise.reject(new AdapterError("cancelled", { server }));
     connecting.waiters++;
     return new Promise<Connection>((resolve, reject) => {
       const leave = (error: AdapterError): void => {
@@ -182,7 +197,7 @@ export class Registry {
         reject(error);
         if (connecting.waiters === 0 && slot.connecting === connecting) {
           connecting.cancellation.cancel();
-          this.#track(connecting.promise.then(nothing, nothing));
+          void this.#track(connecting.promise.then(nothing, nothing));
           this.#gone(key, slot);
         }
       };
@@ -193,7 +208,16 @@ export class Registry {
           return;
         }
         const diagnostics = connecting.transport?.diagnostics() ?? {};
-        leave(new AdapterError("timeout", { server, method: "initialize", phase: "connect", seconds: timeoutMs / 1000, outcomeUnknown: false, ...diagnostics }));
+        leave(
+          new AdapterError("timeout", {
+            server,
+            method: "initialize",
+            phase: "connect",
+            seconds: timeoutMs / 1000,
+            outcomeUnknown: false,
+            ...diagnostics,
+          }),
+        );
       };
       let timer = setTimeout(onTimeout, timeoutMs);
       const release = cancellation.onCancel(() => leave(new AdapterError("cancelled", { server })));
@@ -223,7 +247,7 @@ export class Registry {
     if (this.#slots.get(key) === slot) this.#slots.delete(key);
     slot.connection = undefined;
     slot.connecting = undefined;
-    for (const transport of slot.transports) this.#track(transport.close());
+    for (const transport of slot.transports) void this.#track(transport.close());
     slot.transports.clear();
   }
 

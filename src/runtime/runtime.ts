@@ -63,7 +63,10 @@ export class Runtime {
     this.#config = new ConfigStore({ limits });
     this.approval = new Approval({ services, trust, redactor: this.redactor });
     const authorizer = (spec: ServerSpec, attempt: Attempt): Promise<Authorizer> => this.#authorizer(spec, attempt);
-    this.registry = new Registry(connector({ services, limits, clientInfo, redactor: this.redactor, deadlines: this.#deadlines, authorizer }), limits);
+    this.registry = new Registry(
+      connector({ services, limits, clientInfo, redactor: this.redactor, deadlines: this.#deadlines, authorizer }),
+      limits,
+    );
   }
 
   get isShutDown(): boolean {
@@ -196,7 +199,8 @@ export class Runtime {
   #makeScope(givenCwd: unknown, givenSession: unknown): Scope {
     const given = typeof givenCwd === "string" && givenCwd !== "" ? givenCwd : undefined;
     const cwd = this.#realPath(given ?? process.cwd());
-    if (typeof givenSession === "string" && givenSession !== "") return { key: `session:${givenSession}`, cwd, sessionId: givenSession };
+    if (typeof givenSession === "string" && givenSession !== "")
+      return { key: `session:${givenSession}`, cwd, sessionId: givenSession };
     return { key: given === undefined ? "library" : `project:${cwd}`, cwd };
   }
 
@@ -229,7 +233,15 @@ export class Runtime {
       for (const listener of this.#notices) listener(spec.name, `Waiting for the sign-in at ${host} …`);
     };
     const { services, limits, redactor } = this;
-    return this.#signIns.authorizer(spec, { services, limits, redactor, clientInfo: this.#clientInfo, scope, onWaiting, wait });
+    return this.#signIns.authorizer(spec, {
+      services,
+      limits,
+      redactor,
+      clientInfo: this.#clientInfo,
+      scope,
+      onWaiting,
+      wait,
+    });
   }
 }
 
@@ -241,17 +253,29 @@ function remedyFor(error: unknown, connection: Connection): Remedy {
   if (error.situation === "session.expired") return "session";
   // The server speaks other revisions than it did: it is asked anew which.
   if (error.situation === "version.unsupported") return "session";
-  if (error.situation === "closed" || error.situation === "closed.stopped") return connection.session.isClosed ? "session" : "socket";
+  if (error.situation === "closed" || error.situation === "closed.stopped")
+    return connection.session.isClosed ? "session" : "socket";
   const status = error.details["status"];
   // Real servers say so in other ways when they no longer know a session.
-  const deadSession = error.situation === "http.status" && typeof status === "number" && status >= 400 && status < 500 && status !== 429 && status !== 408;
+  const deadSession =
+    error.situation === "http.status" &&
+    typeof status === "number" &&
+    status >= 400 &&
+    status < 500 &&
+    status !== 429 &&
+    status !== 408;
   return deadSession && connection.session.dialect.wire.sessions ? "session" : "none";
 }
 
 function requireCapability(connection: Connection, kind: ListKind): void {
   if (connection.advertises(kind)) return;
   const { capability, method } = LISTS[kind];
-  throw new AdapterError("capability.missing", { server: connection.session.server, capability, method, advertised: connection.capabilities });
+  throw new AdapterError("capability.missing", {
+    server: connection.session.server,
+    capability,
+    method,
+    advertised: connection.capabilities,
+  });
 }
 
 function unknownServer(server: string, view: ConfigView): AdapterError {
@@ -259,6 +283,9 @@ function unknownServer(server: string, view: ConfigView): AdapterError {
   const [only] = view.problems;
   // With an explicit file that cannot be read, the file is the matter.
   if (view.servers.size === 0 && only !== undefined && view.problems.length === 1) return only.error;
-  return new AdapterError("server.unknown", { server, configured: [...view.servers.keys()], ...(problems.length === 0 ? {} : { problems }) });
+  return new AdapterError("server.unknown", {
+    server,
+    configured: [...view.servers.keys()],
+    ...(problems.length === 0 ? {} : { problems }),
+  });
 }
-

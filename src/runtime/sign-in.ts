@@ -29,9 +29,13 @@ export class SignIns {
   /** The authorizer of one server's connection; deadlines rest while it authorizes. */
   authorizer(spec: ServerSpec, options: SignInOptions): Authorizer {
     const { endpoint, name: server } = spec;
-    if (endpoint.kind !== "http") throw new AdapterError("internal", { reason: "only remote servers are signed in to" });
+    if (endpoint.kind !== "http")
+      throw new AdapterError("internal", { reason: "only remote servers are signed in to" });
     const { services, limits, redactor, clientInfo, onWaiting, wait } = options;
-    this.#store ??= new DiskStore({ limits, onWarning: (message) => services.log?.({ level: "warning", server, message }) });
+    this.#store ??= new DiskStore({
+      limits,
+      onWarning: (message) => services.log?.({ level: "warning", server, message }),
+    });
     const inner = createAuthorizer({
       server,
       url: endpoint.url,
@@ -58,8 +62,14 @@ export class SignIns {
   }
 }
 
-function openUrl(services: HostServices, server: string, { cwd, sessionId }: Scope): { openUrl?: (url: string, signal: AbortSignal) => Promise<void> } {
+function openUrl(
+  services: HostServices,
+  server: string,
+  { cwd, sessionId }: Scope,
+): { openUrl?: (url: string, signal: AbortSignal) => Promise<void> } {
   const open = services.openUrl;
   if (open === undefined) return {};
-  return { openUrl: (url, signal) => open(url, { server, cwd, signal, ...(sessionId === undefined ? {} : { sessionId }) }) };
+  return {
+    openUrl: (url, signal) => open(url, { server, cwd, signal, ...(sessionId === undefined ? {} : { sessionId }) }),
+  };
 }

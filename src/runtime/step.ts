@@ -44,7 +44,10 @@ export class Step implements StepHandle {
   start(): void {
     if (this.#options === undefined) return;
     const { maxPartials } = this.#options;
-    const context: StepContext = { cancellation: this.#cancellation, partial: (partial) => this.#push(partial, maxPartials) };
+    const context: StepContext = {
+      cancellation: this.#cancellation,
+      partial: (partial) => this.#push(partial, maxPartials),
+    };
     // Its promise never rejects: every outcome ends in `#end`.
     void this.#run(this.#options, context);
   }

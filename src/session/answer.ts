@@ -1,6 +1,11 @@
 import { AdapterError } from "../errors.ts";
 import type { Dialect } from "../protocol/dialect.ts";
-import { isObject, type JsonRpcErrorObject, UNSUPPORTED_PROTOCOL_VERSION, URL_ELICITATION_REQUIRED } from "../protocol/jsonrpc.ts";
+import {
+  isObject,
+  type JsonRpcErrorObject,
+  UNSUPPORTED_PROTOCOL_VERSION,
+  URL_ELICITATION_REQUIRED,
+} from "../protocol/jsonrpc.ts";
 import { REVISIONS } from "../protocol/versions.ts";
 
 /** What a server is told in answer to a question of its own. */
@@ -21,10 +26,19 @@ export function rpcError(server: string, method: string, { code, message, data }
 }
 
 /** The same for a list: a server that refuses the revision it agreed to has changed, and is asked anew by whoever connects. */
-export function listError({ server, dialect }: { readonly server: string; readonly dialect: Dialect }, method: string, error: JsonRpcErrorObject): AdapterError {
+export function listError(
+  { server, dialect }: { readonly server: string; readonly dialect: Dialect },
+  method: string,
+  error: JsonRpcErrorObject,
+): AdapterError {
   if (error.code !== UNSUPPORTED_PROTOCOL_VERSION) return rpcError(server, method, error);
   const named = isObject(error.data) ? error.data["supported"] : undefined;
-  const answered = Array.isArray(named) ? named.filter((each) => typeof each === "string").join(", ").slice(0, DATA_CHARACTERS) : "";
+  const answered = Array.isArray(named)
+    ? named
+        .filter((each) => typeof each === "string")
+        .join(", ")
+        .slice(0, DATA_CHARACTERS)
+    : "";
   return new AdapterError("version.unsupported", { server, offered: dialect.version, answered, supported: REVISIONS });
 }
 

@@ -16,7 +16,12 @@ export interface ListShape {
 export const LISTS: Readonly<Record<ListKind, ListShape>> = {
   tools: { method: "tools/list", key: "tools", name: "name", capability: "tools" },
   resources: { method: "resources/list", key: "resources", name: "uri", capability: "resources" },
-  resource_templates: { method: "resources/templates/list", key: "resourceTemplates", name: "uriTemplate", capability: "resources" },
+  resource_templates: {
+    method: "resources/templates/list",
+    key: "resourceTemplates",
+    name: "uriTemplate",
+    capability: "resources",
+  },
   prompts: { method: "prompts/list", key: "prompts", name: "name", capability: "prompts" },
 };
 

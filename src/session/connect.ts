@@ -58,7 +58,12 @@ async function open(line: Line, options: ConnectOptions): Promise<Dialect> {
 function openingError(failure: OpeningFailure, line: Line, { server, pin }: ConnectOptions): unknown {
   if (failure.kind === "version") {
     const { offered, answered } = failure;
-    return new AdapterError("version.unsupported", { server, offered, answered, supported: pin === "auto" ? REVISIONS : [pin] });
+    return new AdapterError("version.unsupported", {
+      server,
+      offered,
+      answered,
+      supported: pin === "auto" ? REVISIONS : [pin],
+    });
   }
   if (failure.kind === "refused") {
     const { reason, rpcError } = failure;
@@ -147,7 +152,10 @@ class Line implements Sink {
   }
 
   closed(error: Error): void {
-    if (this.#target !== undefined) return this.#target.closed(error);
+    if (this.#target !== undefined) {
+      this.#target.closed(error);
+      return;
+    }
     this.#closed = error;
     this.#waiting?.resolve(this.#failed(error));
   }
@@ -156,7 +164,13 @@ class Line implements Sink {
     const id = this.#waiting?.id;
     if (id === undefined || !isResponse(message)) return false;
     // An error about a request whose id could not be read; where each has its own stream, it is about this one.
-    if (this.transport.ownStream && isFailure(message) && typeof message.id !== "number" && typeof message.id !== "string") return true;
+    if (
+      this.transport.ownStream &&
+      isFailure(message) &&
+      typeof message.id !== "number" &&
+      typeof message.id !== "string"
+    )
+      return true;
     return message.id === id || message.id === String(id);
   }
 
@@ -218,12 +232,21 @@ class Line implements Sink {
     const { server } = this.#options;
     const diagnostics = this.transport.diagnostics();
     if ("exitCode" in diagnostics) return new AdapterError("connect.exited", { server, ...diagnostics });
-    return new AdapterError("connect.failed", { server, reason: String(error.details["reason"] ?? ""), ...diagnostics });
+    return new AdapterError("connect.failed", {
+      server,
+      reason: String(error.details["reason"] ?? ""),
+      ...diagnostics,
+    });
   }
 
   #noAnswer(step: OpeningStep): AdapterError {
     const method = "method" in step.message ? step.message.method : "";
     const reason = "the response ended without an answer to this request";
-    return new AdapterError("protocol.noAnswer", { server: this.#options.server, method, reason, outcomeUnknown: false });
+    return new AdapterError("protocol.noAnswer", {
+      server: this.#options.server,
+      method,
+      reason,
+      outcomeUnknown: false,
+    });
   }
 }

@@ -4,7 +4,7 @@ import { AdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import { listError } from "./answer.ts";
-import { type Catalog, type ListKind, LISTS, makeCatalog } from "./catalog.ts";
+import { type Catalog, LISTS, type ListKind, makeCatalog } from "./catalog.ts";
 import type { GaveUp } from "./pending.ts";
 import { RememberedPage } from "./remembered.ts";
 import type { Session } from "./session.ts";
@@ -53,9 +53,12 @@ export class Listing {
   /** @throws AdapterError `timeout` (the walk as a whole), `cancelled`, `rpc_error`, `protocol_error`, `limit_exceeded`, `closed`, ... */
   discover(options: DiscoverOptions): Promise<Catalog> {
     return new Promise<Catalog>((resolve, reject) => {
-      if (options.cancellation.cancelled) return reject(new AdapterError("cancelled", { server: this.#session.server }));
+      if (options.cancellation.cancelled)
+        return reject(new AdapterError("cancelled", { server: this.#session.server }));
       const walk = this.#following();
-      walk.waiters.add(new Waiter(this.#session, options, resolve, reject, (waiter, error) => this.#leave(walk, waiter, error)));
+      walk.waiters.add(
+        new Waiter(this.#session, options, resolve, reject, (waiter, error) => this.#leave(walk, waiter, error)),
+      );
     });
   }
 
@@ -64,7 +67,13 @@ export class Listing {
     const { server, transport } = this.#session;
     if (why === "cancelled") waiter.reject(new AdapterError("cancelled", { server }));
     else {
-      const facts = { server, method: LISTS[this.#kind].method, phase: "discovery", seconds: waiter.timeoutMs / 1000, outcomeUnknown: false } as const;
+      const facts = {
+        server,
+        method: LISTS[this.#kind].method,
+        phase: "discovery",
+        seconds: waiter.timeoutMs / 1000,
+        outcomeUnknown: false,
+      } as const;
       waiter.reject(new AdapterError("timeout", { ...facts, ...transport.diagnostics() }));
     }
     if (walk.waiters.size === 0) this.#abandon(walk);
@@ -116,7 +125,8 @@ export class Listing {
     for (;;) {
       const page = await this.#page(pages.length, cursor, cancellation);
       const items = isObject(page) ? page[key] : undefined;
-      if (!Array.isArray(items)) throw new AdapterError("protocol.result", { server, method, reason: `${key} is not a list` });
+      if (!Array.isArray(items))
+        throw new AdapterError("protocol.result", { server, method, reason: `${key} is not a list` });
       pages.push(page);
       if (cursor === "" && this.#names(pages) === names) {
         // Some servers give an empty cursor on their last page: it is followed once, and ends with a page that brings nothing new.
@@ -124,13 +134,16 @@ export class Listing {
         break;
       }
       count += items.length;
-      if (count > this.#limits.discoveryTools) throw new AdapterError("limit.items", { server, method, limit: this.#limits.discoveryTools });
+      if (count > this.#limits.discoveryTools)
+        throw new AdapterError("limit.items", { server, method, limit: this.#limits.discoveryTools });
       cursor = (page as Readonly<Record<string, unknown>>)["nextCursor"];
       if (cursor === undefined || cursor === null) break;
-      if (typeof cursor !== "string") throw new AdapterError("protocol.result", { server, method, reason: "nextCursor is not a string" });
+      if (typeof cursor !== "string")
+        throw new AdapterError("protocol.result", { server, method, reason: "nextCursor is not a string" });
       if (seen.has(cursor)) throw new AdapterError("protocol.cursor", { server, method, cursor });
       seen.add(cursor);
-      if (pages.length >= this.#limits.discoveryPages) throw new AdapterError("limit.pages", { server, method, limit: this.#limits.discoveryPages });
+      if (pages.length >= this.#limits.discoveryPages)
+        throw new AdapterError("limit.pages", { server, method, limit: this.#limits.discoveryPages });
       if (cursor === "") names = this.#names(pages);
     }
     this.#forgetBeyond(pages.length);
@@ -143,7 +156,11 @@ export class Listing {
     const fresh = this.#fresh;
     this.#fresh = false;
     const params = cursor === undefined ? {} : { cursor };
-    const answer = await this.#session.request(method, params, { cancellation, ...(page === undefined ? {} : { page }), ...(fresh ? { fresh } : {}) });
+    const answer = await this.#session.request(method, params, {
+      cancellation,
+      ...(page === undefined ? {} : { page }),
+      ...(fresh ? { fresh } : {}),
+    });
     if ("error" in answer) throw listError(this.#session, method, answer.error);
     const outcome = this.#session.dialect.decode(method, answer.result);
     if (outcome.kind === "complete") return outcome.result;
@@ -174,7 +191,12 @@ export class Listing {
   /** Unchanged pages are the same objects, and make the same catalog. */
   #remember(pages: readonly unknown[]): Catalog {
     const known = this.#catalog;
-    if (known !== undefined && known.pages.length === pages.length && known.pages.every((page, index) => page === pages[index])) return known;
+    if (
+      known !== undefined &&
+      known.pages.length === pages.length &&
+      known.pages.every((page, index) => page === pages[index])
+    )
+      return known;
     this.#catalog = makeCatalog(this.#kind, pages, this.#session.dialect, this.#session.transport.kind);
     return this.#catalog;
   }

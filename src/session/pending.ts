@@ -158,3 +158,14 @@ export class Pending implements SendOptions, Deadline, CancelListener {
     return true;
   }
 }
+
+/** What a progress notification reports; `undefined` where it names no progress. */
+export function progressReport(params: Readonly<Record<string, unknown>>): ProgressReport | undefined {
+  const { progress, total, message } = params;
+  if (typeof progress !== "number") return undefined;
+  return {
+    progress,
+    ...(typeof total === "number" ? { total } : {}),
+    ...(typeof message === "string" ? { message } : {}),
+  };
+}

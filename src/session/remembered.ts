@@ -16,7 +16,8 @@ export class RememberedPage {
     if (old === undefined || typeof old !== typeof raw) return undefined;
     const digits = String(id);
     const shift = digits.length - (this.#idEnd - this.#idStart);
-    if (raw.length !== old.length + shift || !sameAround(raw, old, this.#idStart, this.#idEnd, digits)) return undefined;
+    if (raw.length !== old.length + shift || !sameAround(raw, old, this.#idStart, this.#idEnd, digits))
+      return undefined;
     if (!this.#verified && !this.#verify(old)) return undefined;
     return this.#result;
   }
@@ -66,7 +67,8 @@ const TAIL_ID = /"id"\s*:\s*(\d+)\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$/;
 function findId(raw: Buffer | string, digits: string): readonly [number, number] | undefined {
   const head = slice(raw, 0, HEAD_CHARACTERS);
   const first = HEAD_ID.exec(head);
-  if (first !== null && first[1] === digits && first[0].length < head.length) return [first[0].length - digits.length, first[0].length];
+  if (first !== null && first[1] === digits && first[0].length < head.length)
+    return [first[0].length - digits.length, first[0].length];
   const tailStart = Math.max(0, raw.length - TAIL_CHARACTERS);
   const tail = slice(raw, tailStart, raw.length);
   const last = TAIL_ID.exec(tail);

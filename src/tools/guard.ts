@@ -23,7 +23,10 @@ export function fitsGuard(content: readonly ContentBlock[], { maxBytes }: GuardO
  * Keeps the text of a result, all blocks together, within its bound: what does not fit keeps its head and tail around a note,
  * and is kept whole in a private file that the note names. Blocks that are no text stay where they are.
  */
-export async function guardContent(content: readonly ContentBlock[], { maxBytes, spill }: GuardOptions): Promise<ContentBlock[]> {
+export async function guardContent(
+  content: readonly ContentBlock[],
+  { maxBytes, spill }: GuardOptions,
+): Promise<ContentBlock[]> {
   if (fits(content, maxBytes)) return [...content];
   const texts = content.filter((block) => block.type === "text").map(({ text }) => text);
   const whole = texts.join("\n");
@@ -36,11 +39,19 @@ export async function guardContent(content: readonly ContentBlock[], { maxBytes,
   }
   const where = await kept(whole, spill);
   const room = maxBytes - Buffer.byteLength(noteOf(bytes, bytes, where)) - 2;
-  return room < MIN_KEPT_BYTES ? withoutMiddle(content, 0, 0, bytes, where) : withoutMiddle(content, room * HEAD_SHARE, room, bytes, where);
+  return room < MIN_KEPT_BYTES
+    ? withoutMiddle(content, 0, 0, bytes, where)
+    : withoutMiddle(content, room * HEAD_SHARE, room, bytes, where);
 }
 
 /** Whole blocks and one cut block from each end, as many as fit; the note stands with the cut one of the beginning. */
-function withoutMiddle(content: readonly ContentBlock[], headRoom: number, room: number, bytes: number, where: string): ContentBlock[] {
+function withoutMiddle(
+  content: readonly ContentBlock[],
+  headRoom: number,
+  room: number,
+  bytes: number,
+  where: string,
+): ContentBlock[] {
   let first = 0;
   let head = "";
   let shown = 0;
@@ -62,7 +73,10 @@ function withoutMiddle(content: readonly ContentBlock[], headRoom: number, room:
     if (tail.length < rest.length) break;
   }
   const note = noteOf(bytes - shown, bytes, where);
-  const lines = (...parts: string[]): ContentBlock => ({ type: "text", text: parts.filter((part) => part !== "").join("\n") });
+  const lines = (...parts: string[]): ContentBlock => ({
+    type: "text",
+    text: parts.filter((part) => part !== "").join("\n"),
+  });
   return content.flatMap((block, at) => {
     if (block.type !== "text" || at < first || at > last) return [block];
     if (at === first) return [at === last ? lines(head, note, tail) : lines(head, note)];

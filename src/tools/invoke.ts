@@ -37,15 +37,26 @@ export function invoke(invocation: Invocation, context: ToolContext): Promise<In
   return context.runtime.noticing(invocation.spec, noticePartial(context), () => discoverAndCall(invocation, context));
 }
 
-async function discoverAndCall({ spec, tool, args, meta, timeoutMs }: Invocation, context: ToolContext): Promise<Invoked> {
+async function discoverAndCall(
+  { spec, tool, args, meta, timeoutMs }: Invocation,
+  context: ToolContext,
+): Promise<Invoked> {
   const { runtime, scope, cancellation } = context;
   const silenceMs = silence(spec, timeoutMs, context);
   const { connection, catalog } = await runtime.discover(scope, spec, "tools", { timeoutMs: silenceMs, cancellation });
   const item = catalog.items.get(tool);
   if (item === undefined || isHidden(spec, tool)) throw unknownTool(spec, tool, catalog, item !== undefined);
-  if (runtime.approval.asks(spec, tool)) await runtime.approval.call(scope, spec, tool, args, item["annotations"], cancellation);
+  if (runtime.approval.asks(spec, tool))
+    await runtime.approval.call(scope, spec, tool, args, item["annotations"], cancellation);
   const params = meta === undefined ? { name: tool, arguments: args } : { name: tool, arguments: args, _meta: meta };
-  const result = await sendCall(connection, "tools/call", params, callOptions(spec, silenceMs, context), context, item["inputSchema"]);
+  const result = await sendCall(
+    connection,
+    "tools/call",
+    params,
+    callOptions(spec, silenceMs, context),
+    context,
+    item["inputSchema"],
+  );
   return { connection, item, result };
 }
 
@@ -95,19 +106,32 @@ export function isHidden({ includeTools, excludeTools }: ServerSpec, tool: strin
 }
 
 /** Why a tool that was named cannot be used. */
-export function unknownTool(spec: ServerSpec, tool: string, { items, leftOut }: Catalog, exists: boolean): AdapterError {
+export function unknownTool(
+  spec: ServerSpec,
+  tool: string,
+  { items, leftOut }: Catalog,
+  exists: boolean,
+): AdapterError {
   const server = spec.name;
   if (exists) return new AdapterError("tool.hidden", { server, tool });
   const bad = leftOut.find(({ name }) => name === tool);
   if (bad !== undefined) return new AdapterError("tool.badHeader", { server, tool, reason: bad.reason });
   const visible = [...items.keys()].filter((name) => !isHidden(spec, name));
-  return new AdapterError("tool.unknown", { server, tool, near: nearNames(tool, visible, NEAR_NAMES), count: visible.length });
+  return new AdapterError("tool.unknown", {
+    server,
+    tool,
+    near: nearNames(tool, visible, NEAR_NAMES),
+    count: visible.length,
+  });
 }
 
 function progressPartial(report: ProgressReport): AgentToolResult {
   const { progress, total, message } = report;
   const count = total === undefined ? String(progress) : `${progress}/${total}`;
-  return { content: [{ type: "text", text: message === undefined ? count : `${count} ${message}` }], details: { progress: { ...report } } };
+  return {
+    content: [{ type: "text", text: message === undefined ? count : `${count} ${message}` }],
+    details: { progress: { ...report } },
+  };
 }
 
 /** Whether a result says of itself that the tool failed. */

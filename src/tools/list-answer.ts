@@ -36,25 +36,51 @@ export async function listAnswer(options: ListAnswerOptions): Promise<AgentToolR
   const { head, kind, items, spec, context, single } = options;
   const limit = spec.maxResultBytes ?? context.runtime.limits.resultBytes;
   const { instructions, ...identity } = head;
-  const shown = instructions === undefined || single ? {} : { instructions: instructions.slice(0, INSTRUCTIONS_CHARACTERS) };
+  const shown =
+    instructions === undefined || single ? {} : { instructions: instructions.slice(0, INSTRUCTIONS_CHARACTERS) };
   const notes = notesOf(options);
-  const details: Record<string, unknown> = { ...identity, ...(instructions === undefined ? {} : { instructions }), [kind]: [...items.values()], ...notes };
+  const details: Record<string, unknown> = {
+    ...identity,
+    ...(instructions === undefined ? {} : { instructions }),
+    [kind]: [...items.values()],
+    ...notes,
+  };
   const full = JSON.stringify({ ...identity, ...shown, [kind]: details[kind], ...notes });
   if (fits(full, limit)) return { content: [{ type: "text", text: full }], details };
   const text = single ? await wholeInFile(options, full) : compact(options, identity, notes, limit);
   return { content: [{ type: "text", text }], details };
 }
 
-function compact({ kind, items }: ListAnswerOptions, identity: Record<string, unknown>, notes: Record<string, unknown>, limit: number): string {
+function compact(
+  { kind, items }: ListAnswerOptions,
+  identity: Record<string, unknown>,
+  notes: Record<string, unknown>,
+  limit: number,
+): string {
   const hint =
-    kind === "tools" ? 'Shortened. mcp_list with "tool": one in full; with "query": the best matches.' : 'Shortened. mcp_list with "query" narrows it.';
-  const briefs = JSON.stringify({ ...identity, [kind]: [...items].map(([name, item]) => brief(name, item)), hint, ...notes });
+    kind === "tools"
+      ? 'Shortened. mcp_list with "tool": one in full; with "query": the best matches.'
+      : 'Shortened. mcp_list with "query" narrows it.';
+  const briefs = JSON.stringify({
+    ...identity,
+    [kind]: [...items].map(([name, item]) => brief(name, item)),
+    hint,
+    ...notes,
+  });
   if (fits(briefs, limit)) return briefs;
-  return namesThatFit([...items.keys()], (names, more) => JSON.stringify({ ...identity, [kind]: names, more, hint }), limit);
+  return namesThatFit(
+    [...items.keys()],
+    (names, more) => JSON.stringify({ ...identity, [kind]: names, more, hint }),
+    limit,
+  );
 }
 
 /** As many names as fit, found by halving. */
-function namesThatFit(names: readonly string[], make: (names: readonly string[], more: number) => string, limit: number): string {
+function namesThatFit(
+  names: readonly string[],
+  make: (names: readonly string[], more: number) => string,
+  limit: number,
+): string {
   let low = 0;
   let high = names.length;
   while (low < high) {

@@ -10,7 +10,10 @@ import { renderResult, textOf } from "./render.ts";
 import type { ToolContext } from "./tool.ts";
 
 /** What `mcp_call` does. @throws AdapterError */
-export async function mcpCall(params: Readonly<Record<string, unknown>>, context: ToolContext): Promise<AgentToolResult> {
+export async function mcpCall(
+  params: Readonly<Record<string, unknown>>,
+  context: ToolContext,
+): Promise<AgentToolResult> {
   const { runtime, scope } = context;
   const read = new ParamReader("mcp_call", params, runtime.limits);
   const target = read.target();
@@ -44,18 +47,31 @@ export async function toolError(
   result: unknown,
   guard: GuardOptions,
 ): Promise<AdapterError> {
-  return new AdapterError("tool.failed", { server: spec.name, tool, text: await guardText(textOf(blocks), guard), mcpResult: result });
+  return new AdapterError("tool.failed", {
+    server: spec.name,
+    tool,
+    text: await guardText(textOf(blocks), guard),
+    mcpResult: result,
+  });
 }
 
 /**
  * `structuredContent` that does not fit the tool's `outputSchema` is told, and shown all the same (Tools, Output Schema). A
  * schema that cannot be used is no matter for the model; `details` says why.
  */
-async function checkOutput(outputSchema: object, result: unknown, blocks: ContentBlock[], details: Record<string, unknown>): Promise<void> {
+async function checkOutput(
+  outputSchema: object,
+  result: unknown,
+  blocks: ContentBlock[],
+  details: Record<string, unknown>,
+): Promise<void> {
   if (!isObject(result) || result["structuredContent"] === undefined) return;
   const check = await checkAgainst(outputSchema, result["structuredContent"]);
   if (check.kind === "unchecked") details["outputSchemaProblem"] = check.reason;
   if (check.kind !== "mismatch") return;
   const where = check.path === "" ? "structuredContent" : `structuredContent${check.path}`;
-  blocks.push({ type: "text", text: `[Warning: the result does not fit the tool's outputSchema: ${where} ${check.reason}]` });
+  blocks.push({
+    type: "text",
+    text: `[Warning: the result does not fit the tool's outputSchema: ${where} ${check.reason}]`,
+  });
 }

@@ -20,7 +20,10 @@ interface Request {
 }
 
 /** What `mcp_list` does. @throws AdapterError */
-export async function mcpList(params: Readonly<Record<string, unknown>>, context: ToolContext): Promise<AgentToolResult> {
+export async function mcpList(
+  params: Readonly<Record<string, unknown>>,
+  context: ToolContext,
+): Promise<AgentToolResult> {
   const { runtime, scope } = context;
   const read = new ParamReader("mcp_list", params, runtime.limits);
   const target = read.target();
@@ -40,7 +43,11 @@ export async function mcpList(params: Readonly<Record<string, unknown>>, context
   return configuredServers(await runtime.config(scope, target.configPath), context);
 }
 
-async function close(name: string, target: { configPath?: string | undefined; url?: string | undefined }, context: ToolContext): Promise<AgentToolResult> {
+async function close(
+  name: string,
+  target: { configPath?: string | undefined; url?: string | undefined },
+  context: ToolContext,
+): Promise<AgentToolResult> {
   const { runtime, scope } = context;
   if (target.url !== undefined) {
     const spec = await runtime.resolve(scope, target);
@@ -50,21 +57,38 @@ async function close(name: string, target: { configPath?: string | undefined; ur
   // A server whose entry is gone or broken meanwhile can still be released.
   const view = await runtime.config(scope, target.configPath);
   const entry = view.servers.get(name);
-  const open = runtime.registry.status(scope).filter((slot) => slot.name === name && (entry === undefined || slot.spec.configPath === entry.configPath));
-  if (open.length === 0 && entry === undefined) await runtime.resolve(scope, { server: name, configPath: target.configPath });
+  const open = runtime.registry
+    .status(scope)
+    .filter((slot) => slot.name === name && (entry === undefined || slot.spec.configPath === entry.configPath));
+  if (open.length === 0 && entry === undefined)
+    await runtime.resolve(scope, { server: name, configPath: target.configPath });
   await Promise.all(open.map(({ spec }) => runtime.registry.close(scope, spec)));
   return json({ server: name, closed: true });
 }
 
-async function discover(spec: ServerSpec, kind: ListKind, timeoutMs: number | undefined, context: ToolContext): Promise<{ head: ListHead; catalog: Catalog }> {
+async function discover(
+  spec: ServerSpec,
+  kind: ListKind,
+  timeoutMs: number | undefined,
+  context: ToolContext,
+): Promise<{ head: ListHead; catalog: Catalog }> {
   const { runtime, scope, cancellation } = context;
   const options = { timeoutMs: silence(spec, timeoutMs, context), cancellation };
-  const { connection, catalog } = await runtime.noticing(spec, noticePartial(context), () => runtime.discover(scope, spec, kind, options));
+  const { connection, catalog } = await runtime.noticing(spec, noticePartial(context), () =>
+    runtime.discover(scope, spec, kind, options),
+  );
   const { serverInfo, protocolVersion, instructions } = connection;
-  return { head: { server: spec.name, serverInfo, protocolVersion, ...(instructions === undefined ? {} : { instructions }) }, catalog };
+  return {
+    head: { server: spec.name, serverInfo, protocolVersion, ...(instructions === undefined ? {} : { instructions }) },
+    catalog,
+  };
 }
 
-async function listOne(spec: ServerSpec, { kind, query, tool, timeoutMs }: Request, context: ToolContext): Promise<AgentToolResult> {
+async function listOne(
+  spec: ServerSpec,
+  { kind, query, tool, timeoutMs }: Request,
+  context: ToolContext,
+): Promise<AgentToolResult> {
   const { head, catalog } = await discover(spec, kind, timeoutMs, context);
   const items = visible(spec, kind, catalog);
   if (tool !== undefined) {
@@ -73,7 +97,10 @@ async function listOne(spec: ServerSpec, { kind, query, tool, timeoutMs }: Reque
     return listAnswer({ head, kind, items: new Map([[tool, item]]), catalog, spec, context, single: true });
   }
   if (query === undefined) return listAnswer({ head, kind, items, catalog, spec, context, single: false });
-  const found = rank(query, [...items].map(([name, item]) => ({ name, item })));
+  const found = rank(
+    query,
+    [...items].map(([name, item]) => ({ name, item })),
+  );
   const best = found.slice(0, BEST).map(({ name, item }) => brief(name, item));
   return json({ server: spec.name, [kind]: best, more: Math.max(0, found.length - BEST) });
 }
@@ -84,7 +111,11 @@ function visible(spec: ServerSpec, kind: ListKind, { items }: Catalog): Readonly
 }
 
 /** All enabled servers at once, each started if need be, with one deadline; one that fails is named and spoils nothing. */
-async function searchAll({ kind, query, timeoutMs }: Request & { query: string }, configPath: string | undefined, context: ToolContext): Promise<AgentToolResult> {
+async function searchAll(
+  { kind, query, timeoutMs }: Request & { query: string },
+  configPath: string | undefined,
+  context: ToolContext,
+): Promise<AgentToolResult> {
   const { runtime, scope } = context;
   const view = await runtime.config(scope, configPath);
   const failed: { server: string; error: string }[] = [];
@@ -113,4 +144,3 @@ function problem(error: unknown, { runtime }: ToolContext): string {
   const text = isAdapterError(error) ? `${error.code}: ${error.message}` : String(error);
   return runtime.redactor.text(text.length > PROBLEM_CHARACTERS ? `${text.slice(0, PROBLEM_CHARACTERS)}…` : text);
 }
-

@@ -12,7 +12,10 @@ import { renderResult } from "./render.ts";
 import type { ToolContext } from "./tool.ts";
 
 /** What `mcp_request` does. @throws AdapterError */
-export async function mcpRequest(params: Readonly<Record<string, unknown>>, context: ToolContext): Promise<AgentToolResult> {
+export async function mcpRequest(
+  params: Readonly<Record<string, unknown>>,
+  context: ToolContext,
+): Promise<AgentToolResult> {
   const { runtime, scope } = context;
   const read = new ParamReader("mcp_request", params, runtime.limits);
   const target = read.target();
@@ -26,7 +29,11 @@ export async function mcpRequest(params: Readonly<Record<string, unknown>>, cont
   if (target.url !== undefined) {
     const spec = await runtime.resolve(scope, target);
     await runtime.approval.start(scope, spec, context.cancellation);
-    const response = await rawExchange(spec, { id, method, params: sent, timeoutMs: silence(spec, timeoutMs, context) }, context);
+    const response = await rawExchange(
+      spec,
+      { id, method, params: sent, timeoutMs: silence(spec, timeoutMs, context) },
+      context,
+    );
     return answer(spec, { ...response }, context);
   }
   refuse(method);
@@ -82,7 +89,11 @@ function managed(
   return runtime.noticing(spec, noticePartial(context), async () => {
     const { connection } = await runtime.connect(scope, spec, { timeoutMs: silenceMs, cancellation });
     if (!connection.session.dialect.knows(method))
-      throw new AdapterError("method.missing", { server: spec.name, method, protocolVersion: connection.protocolVersion });
+      throw new AdapterError("method.missing", {
+        server: spec.name,
+        method,
+        protocolVersion: connection.protocolVersion,
+      });
     return sendCall(connection, method, params, callOptions(spec, silenceMs, context), context);
   });
 }
@@ -96,7 +107,9 @@ async function answer(spec: ServerSpec, result: unknown, context: ToolContext): 
 function readable(result: unknown): unknown {
   if (!isObject(result) || !Array.isArray(result["contents"])) return result;
   const contents = result["contents"].map((item: unknown) =>
-    isObject(item) && typeof item["blob"] === "string" ? { ...item, blob: `[${item["blob"].length} characters of base64]` } : item,
+    isObject(item) && typeof item["blob"] === "string"
+      ? { ...item, blob: `[${item["blob"].length} characters of base64]` }
+      : item,
   );
   return { ...result, contents };
 }

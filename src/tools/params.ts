@@ -18,7 +18,12 @@ export class ParamReader {
   }
 
   fail(path: string, reason: string, hint?: string): AdapterError {
-    return new AdapterError("params.invalid", { tool: this.#tool, path, reason, ...(hint === undefined ? {} : { hint }) });
+    return new AdapterError("params.invalid", {
+      tool: this.#tool,
+      path,
+      reason,
+      ...(hint === undefined ? {} : { hint }),
+    });
   }
 
   has(name: string): boolean {
@@ -44,7 +49,8 @@ export class ParamReader {
     const value = this.text(name);
     if (value === undefined) return undefined;
     const found = choices.find((choice) => choice === value);
-    if (found === undefined) throw this.fail(name, `must be one of ${choices.map((c) => JSON.stringify(c)).join(", ")}`);
+    if (found === undefined)
+      throw this.fail(name, `must be one of ${choices.map((c) => JSON.stringify(c)).join(", ")}`);
     return found;
   }
 
@@ -63,8 +69,10 @@ export class ParamReader {
     const server = this.text("server");
     const configPath = this.text("configPath");
     const url = this.text("url", 8192);
-    if (url !== undefined && server !== undefined) throw this.fail("url", "cannot be given together with server", "Give one of them.");
-    if (url !== undefined && configPath !== undefined) throw this.fail("url", "cannot be given together with configPath", "Give one of them.");
+    if (url !== undefined && server !== undefined)
+      throw this.fail("url", "cannot be given together with server", "Give one of them.");
+    if (url !== undefined && configPath !== undefined)
+      throw this.fail("url", "cannot be given together with configPath", "Give one of them.");
     return { server, configPath, url };
   }
 

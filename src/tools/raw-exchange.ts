@@ -12,7 +12,11 @@ export interface RawRequest {
 }
 
 /** One HTTP exchange without handshake, session or managed connection: for diagnostics. The whole JSON-RPC response. */
-export async function rawExchange(spec: ServerSpec, request: RawRequest, { runtime, cancellation }: ToolContext): Promise<JsonRpcResponse> {
+export async function rawExchange(
+  spec: ServerSpec,
+  request: RawRequest,
+  { runtime, cancellation }: ToolContext,
+): Promise<JsonRpcResponse> {
   const { id, method, params, timeoutMs } = request;
   const server = spec.name;
   const { create } = await transportFactory(spec, { limits: runtime.limits });
@@ -29,7 +33,9 @@ export async function rawExchange(spec: ServerSpec, request: RawRequest, { runti
     await transport.open({
       message: (raw) => {
         const messages = parseMessages(raw.toString(), runtime.limits.batchElements);
-        response ??= messages?.find((message): message is JsonRpcResponse => isResponse(message) && answers(message, id));
+        response ??= messages?.find(
+          (message): message is JsonRpcResponse => isResponse(message) && answers(message, id),
+        );
         return messages !== undefined;
       },
       closed: () => undefined,
@@ -38,7 +44,14 @@ export async function rawExchange(spec: ServerSpec, request: RawRequest, { runti
     await transport.send(message, { signal: controller.signal, answered: () => response !== undefined });
   } catch (error) {
     if (cancellation.cancelled) throw new AdapterError("cancelled", { server });
-    if (timedOut) throw new AdapterError("timeout", { server, method, phase: "call", seconds: timeoutMs / 1000, outcomeUnknown: true });
+    if (timedOut)
+      throw new AdapterError("timeout", {
+        server,
+        method,
+        phase: "call",
+        seconds: timeoutMs / 1000,
+        outcomeUnknown: true,
+      });
     throw error;
   } finally {
     clearTimeout(timer);

@@ -15,8 +15,10 @@ export function renderResult(result: unknown, limits: Limits): ContentBlock[] {
   const { content, structuredContent } = result;
   const blocks = Array.isArray(content) ? content.map((block) => renderBlock(block, limits)) : [];
   if (content !== undefined && !Array.isArray(content)) blocks.push(text(`[content: ${short(content)}]`));
-  if (structuredContent !== undefined && !holds(blocks, structuredContent)) blocks.push(text(JSON.stringify(structuredContent)));
-  if (blocks.length === 0) blocks.push(text(content === undefined ? `[no content: ${short(result)}]` : "[the tool returned no content]"));
+  if (structuredContent !== undefined && !holds(blocks, structuredContent))
+    blocks.push(text(JSON.stringify(structuredContent)));
+  if (blocks.length === 0)
+    blocks.push(text(content === undefined ? `[no content: ${short(result)}]` : "[the tool returned no content]"));
   return blocks;
 }
 
@@ -47,7 +49,8 @@ function image(block: Readonly<Record<string, unknown>>, limits: Limits): Conten
   const { data, mimeType } = block;
   if (typeof data !== "string" || data === "" || typeof mimeType !== "string" || !mimeType.startsWith("image/"))
     return text(`[image without usable data: ${mime(block)}, ${size(data)}]`);
-  if (data.length > limits.imageBytes) return text(`[image left out: ${mimeType}, ${size(data)}; the limit is ${limits.imageBytes} bytes of base64]`);
+  if (data.length > limits.imageBytes)
+    return text(`[image left out: ${mimeType}, ${size(data)}; the limit is ${limits.imageBytes} bytes of base64]`);
   if (data.length % 4 === 1 || !BASE64.test(data)) return text(`[image left out: ${mimeType}, its data is not base64]`);
   return { type: "image", data, mimeType };
 }
@@ -56,7 +59,9 @@ function resource(value: unknown): ContentBlock {
   if (!isObject(value)) return text(`[resource: ${short(value)}]`);
   if (typeof value["text"] === "string") return text(value["text"]);
   const kind = value["blob"] === undefined ? "resource" : "binary resource";
-  return text(`[${kind}: ${String(value["uri"] ?? "no URI")}, ${mime(value)}${value["blob"] === undefined ? "" : `, ${size(value["blob"])}`}]`);
+  return text(
+    `[${kind}: ${String(value["uri"] ?? "no URI")}, ${mime(value)}${value["blob"] === undefined ? "" : `, ${size(value["blob"])}`}]`,
+  );
 }
 
 function labelled(link: Readonly<Record<string, unknown>>): string {
@@ -78,7 +83,9 @@ function size(data: unknown): string {
 
 /** Whether a text block already holds this very JSON. */
 function holds(blocks: readonly ContentBlock[], value: unknown): boolean {
-  return blocks.some((block) => block.type === "text" && looksLikeJson(block.text) && isDeepStrictEqual(parse(block.text), value));
+  return blocks.some(
+    (block) => block.type === "text" && looksLikeJson(block.text) && isDeepStrictEqual(parse(block.text), value),
+  );
 }
 
 function looksLikeJson(candidate: string): boolean {

@@ -47,7 +47,8 @@ function occurrences(term: string, field: readonly string[]): number {
   let hits = 0;
   for (const word of field) {
     if (word === term) hits += 1;
-    else if (term.length >= MIN_PREFIX && word.length >= MIN_PREFIX && (word.startsWith(term) || term.startsWith(word))) hits += PREFIX_SHARE;
+    else if (term.length >= MIN_PREFIX && word.length >= MIN_PREFIX && (word.startsWith(term) || term.startsWith(word)))
+      hits += PREFIX_SHARE;
   }
   return hits;
 }
@@ -59,7 +60,8 @@ function inverseFrequency(term: string, docs: readonly Document[]): number {
 
 function documentOf(item: Item): Document {
   const { name, uri, uriTemplate, title, description, inputSchema, arguments: list } = item;
-  const properties = isObject(inputSchema) && isObject(inputSchema["properties"]) ? Object.keys(inputSchema["properties"]) : [];
+  const properties =
+    isObject(inputSchema) && isObject(inputSchema["properties"]) ? Object.keys(inputSchema["properties"]) : [];
   const listed = Array.isArray(list) ? list.filter(isObject).map((argument) => String(argument["name"])) : [];
   return {
     fields: [
@@ -101,5 +103,7 @@ function stem(word: string): string {
 }
 
 const STOP_WORDS: ReadonlySet<string> = new Set(
-  "a an the of to in on for with from by and or is are be my me i it its this that all some any how do doe can please want need show get give use using tool what which".split(" "),
+  "a an the of to in on for with from by and or is are be my me i it its this that all some any how do doe can please want need show get give use using tool what which".split(
+    " ",
+  ),
 );

@@ -14,7 +14,11 @@ export interface Brief {
 }
 
 export function brief(name: string, item: Item): Brief {
-  return { name, summary: firstSentence(item["description"] ?? item["title"], SUMMARY_CHARACTERS), parameters: signature(item) };
+  return {
+    name,
+    summary: firstSentence(item["description"] ?? item["title"], SUMMARY_CHARACTERS),
+    parameters: signature(item),
+  };
 }
 
 /** Parameters as `a: string, b?: number`; also of a prompt, whose arguments are a list. */
@@ -25,8 +29,13 @@ export function signature(item: Item): string {
   const required: readonly unknown[] = Array.isArray(schema["required"]) ? schema["required"] : [];
   const entries = Object.entries(schema["properties"]);
   // What must be given comes first: it is what a model gets wrong.
-  const ordered = [...entries.filter(([name]) => required.includes(name)), ...entries.filter(([name]) => !required.includes(name))];
-  const shown = ordered.slice(0, MAX_PARAMETERS).map(([name, property]) => `${name}${required.includes(name) ? "" : "?"}: ${typeName(property)}`);
+  const ordered = [
+    ...entries.filter(([name]) => required.includes(name)),
+    ...entries.filter(([name]) => !required.includes(name)),
+  ];
+  const shown = ordered
+    .slice(0, MAX_PARAMETERS)
+    .map(([name, property]) => `${name}${required.includes(name) ? "" : "?"}: ${typeName(property)}`);
   return entries.length > MAX_PARAMETERS ? `${shown.join(", ")}, …` : shown.join(", ");
 }
 

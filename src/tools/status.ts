@@ -6,18 +6,26 @@ import type { ToolContext } from "./tool.ts";
 
 /** The configured servers, starting none. */
 export function configuredServers(view: ConfigView, { runtime }: ToolContext): AgentToolResult {
-  const servers = [...view.servers.values()].map(({ name, transport, enabled, configPath, origin, exposure, summary, error }) => ({
-    server: name,
-    transport,
-    enabled,
-    ...(summary === undefined ? {} : { runs: runtime.redactor.text(summary) }),
+  const servers = [...view.servers.values()].map(
+    ({ name, transport, enabled, configPath, origin, exposure, summary, error }) => ({
+      server: name,
+      transport,
+      enabled,
+      ...(summary === undefined ? {} : { runs: runtime.redactor.text(summary) }),
+      configPath,
+      ...(origin === "explicit" ? {} : { origin }),
+      ...(exposure === undefined ? {} : { exposure }),
+      ...(error === undefined ? {} : { error: runtime.redactor.text(error.message) }),
+    }),
+  );
+  const problems = view.problems.map(({ configPath, error }) => ({
     configPath,
-    ...(origin === "explicit" ? {} : { origin }),
-    ...(exposure === undefined ? {} : { exposure }),
-    ...(error === undefined ? {} : { error: runtime.redactor.text(error.message) }),
+    error: runtime.redactor.text(error.message),
   }));
-  const problems = view.problems.map(({ configPath, error }) => ({ configPath, error: runtime.redactor.text(error.message) }));
-  const hint = servers.length === 0 ? { hint: 'No server is configured. Write {"mcpServers": {…}} to .mcp.json, or pass configPath or url.' } : {};
+  const hint =
+    servers.length === 0
+      ? { hint: 'No server is configured. Write {"mcpServers": {…}} to .mcp.json, or pass configPath or url.' }
+      : {};
   return json({ servers, ...(problems.length === 0 ? {} : { problems }), ...hint });
 }
 
@@ -35,7 +43,11 @@ export function connectionStatus(target: Target, { runtime, scope }: ToolContext
         ...(spec.configPath === undefined ? {} : { configPath: spec.configPath }),
         ...(connection === undefined
           ? {}
-          : { protocolVersion: connection.protocolVersion, serverInfo: connection.serverInfo, pending: connection.session.pendingCount }),
+          : {
+              protocolVersion: connection.protocolVersion,
+              serverInfo: connection.serverInfo,
+              pending: connection.session.pendingCount,
+            }),
         ...(tools === undefined ? {} : { tools }),
       };
     });

@@ -31,7 +31,10 @@ export function tailOf(text: string, bytes: number): string {
   const all = Buffer.from(text.slice(-bytes));
   let start = Math.max(0, all.length - bytes);
   while (start < all.length && ((all[start] ?? 0) & 0xc0) === 0x80) start++;
-  return all.subarray(start).toString("utf8").replace(/^\ufffd+/, "");
+  return all
+    .subarray(start)
+    .toString("utf8")
+    .replace(/^\ufffd+/, "");
 }
 
 const MAX_LENGTH_DIFFERENCE = 24;
@@ -43,14 +46,21 @@ export function nearNames(asked: string, names: Iterable<string>, most: number):
   for (const name of names) {
     const folded = fold(name);
     if (Math.abs(folded.length - wanted.length) > MAX_LENGTH_DIFFERENCE) continue;
-    const score = folded === wanted ? 0 : folded.includes(wanted) || wanted.includes(folded) ? 1 : distance(wanted, folded);
+    const score =
+      folded === wanted ? 0 : folded.includes(wanted) || wanted.includes(folded) ? 1 : distance(wanted, folded);
     if (score <= Math.max(2, wanted.length / 3)) scored.push({ name, score });
   }
-  return scored.sort((a, b) => a.score - b.score).slice(0, most).map(({ name }) => name);
+  return scored
+    .sort((a, b) => a.score - b.score)
+    .slice(0, most)
+    .map(({ name }) => name);
 }
 
 function fold(name: string): string {
-  return name.slice(0, 64).toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
+  return name
+    .slice(0, 64)
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]/gu, "");
 }
 
 /** Levenshtein distance, two rows. */

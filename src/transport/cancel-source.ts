@@ -1,11 +1,12 @@
+import type { CancelListener } from "../cancellation.ts";
 import type { SendOptions } from "./transport.ts";
 
 /** What can say that a message is given up: a `Cancellation`, or a signal of the platform. */
 export interface CancelSource {
   readonly cancelled: boolean;
   readonly signal: AbortSignal;
-  /** The returned function takes the listener off. */
-  onCancel(listener: () => void): () => void;
+  add(listener: CancelListener): void;
+  delete(listener: CancelListener): void;
 }
 
 export function cancelSourceOf({ cancellation, signal }: SendOptions): CancelSource | undefined {
@@ -13,14 +14,31 @@ export function cancelSourceOf({ cancellation, signal }: SendOptions): CancelSou
 }
 
 export function fromSignal(signal: AbortSignal): CancelSource {
-  return {
-    signal,
-    get cancelled() {
-      return signal.aborted;
-    },
-    onCancel(listener) {
-      signal.addEventListener("abort", listener);
-      return () => signal.removeEventListener("abort", listener);
-    },
-  };
+  return new SignalSource(signal);
+}
+
+class SignalSource implements CancelSource {
+  readonly signal: AbortSignal;
+  readonly #handlers = new Map<CancelListener, () => void>();
+
+  constructor(signal: AbortSignal) {
+    this.signal = signal;
+  }
+
+  get cancelled(): boolean {
+    return this.signal.aborted;
+  }
+
+  add(listener: CancelListener): void {
+    const handler = (): void => listener.onCancel();
+    this.#handlers.set(listener, handler);
+    if (this.cancelled) handler();
+    else this.signal.addEventListener("abort", handler);
+  }
+
+  delete(listener: CancelListener): void {
+    const handler = this.#handlers.get(listener);
+    if (handler !== undefined) this.signal.removeEventListener("abort", handler);
+    this.#handlers.delete(listener);
+  }
 }

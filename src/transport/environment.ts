@@ -3,9 +3,28 @@ import type { StdioEndpoint } from "../server-spec.ts";
 /** What a program needs to run at all; it arrives even where an entry restricts the environment. */
 const BASE_POSIX = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "TMPDIR", "LANG", "TZ"];
 const BASE_WINDOWS = [
-  ...["PATH", "PATHEXT", "COMSPEC", "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "TEMP", "TMP", "OS", "USERNAME", "USERDOMAIN"],
+  ...[
+    "PATH",
+    "PATHEXT",
+    "COMSPEC",
+    "SYSTEMROOT",
+    "SYSTEMDRIVE",
+    "WINDIR",
+    "TEMP",
+    "TMP",
+    "OS",
+    "USERNAME",
+    "USERDOMAIN",
+  ],
   ...["USERPROFILE", "HOMEDRIVE", "HOMEPATH", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "ALLUSERSPROFILE", "PUBLIC"],
-  ...["PROGRAMFILES", "PROGRAMFILES(X86)", "PROGRAMW6432", "COMMONPROGRAMFILES", "COMMONPROGRAMFILES(X86)", "COMMONPROGRAMW6432"],
+  ...[
+    "PROGRAMFILES",
+    "PROGRAMFILES(X86)",
+    "PROGRAMW6432",
+    "COMMONPROGRAMFILES",
+    "COMMONPROGRAMFILES(X86)",
+    "COMMONPROGRAMW6432",
+  ],
   ...["NUMBER_OF_PROCESSORS", "PROCESSOR_ARCHITECTURE", "COMPUTERNAME", "LANG", "HOME", "SHELL", "TERM", "USER", "TZ"],
 ];
 
@@ -21,8 +40,10 @@ export function serverEnvironment(
   const windows = platform === "win32";
   const fold = (name: string): string => (windows ? name.toUpperCase() : name);
   const { env, inheritEnv } = endpoint;
-  const named = inheritEnv === true ? undefined : new Set([...(windows ? BASE_WINDOWS : BASE_POSIX), ...inheritEnv].map(fold));
-  const inherited = (name: string): boolean => named === undefined || named.has(fold(name)) || fold(name).startsWith("LC_");
+  const named =
+    inheritEnv === true ? undefined : new Set([...(windows ? BASE_WINDOWS : BASE_POSIX), ...inheritEnv].map(fold));
+  const inherited = (name: string): boolean =>
+    named === undefined || named.has(fold(name)) || fold(name).startsWith("LC_");
 
   // A null prototype: a variable may have any name, `__proto__` too.
   const result: Record<string, string> = Object.create(null);

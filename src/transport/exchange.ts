@@ -1,6 +1,8 @@
 import type { ClientRequest, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
+import type { CancelListener } from "../cancellation.ts";
 import { AdapterError, reasonOf } from "../errors.ts";
+import type { CancelSource } from "./cancel-source.ts";
 import type { HttpRequest, Pool } from "./pool.ts";
 import { HttpResponse } from "./response.ts";
 
@@ -53,7 +55,7 @@ function received<T>(receive: Receive<T>, response: HttpResponse): Promise<T> {
 }
 
 /** One request on its way: what can still go wrong with it, and whose problem that is. */
-export class Exchange {
+export class Exchange implements CancelListener {
   readonly server: string;
   readonly label: string;
   /** Set once something went wrong; the socket is closed then. */
@@ -63,7 +65,7 @@ export class Exchange {
   readonly #context: ExchangeContext;
   readonly #pool: Pool;
   readonly #request: ClientRequest;
-  readonly #release: (() => void) | undefined;
+  readonly #cancel: CancelSource | undefined;
   #message: IncomingMessage | undefined;
   /** Some of the request may have left this machine. */
   #connected: boolean;
@@ -91,7 +93,8 @@ export class Exchange {
     });
     sent.on("error", (error) => this.#onError(error));
     sent.on("close", () => this.#onClose());
-    this.#release = request.cancel?.onCancel(() => this.fail(new AdapterError("cancelled", { server: this.server })));
+    this.#cancel = request.cancel;
+    this.#cancel?.add(this);
     context.inFlight.add(this);
     sent.end(request.body);
   }
@@ -101,12 +104,18 @@ export class Exchange {
     return this.#connected;
   }
 
+  onCancel(): void {
+    this.fail(new AdapterError("cancelled", { server: this.server }));
+  }
+
   /** Ends it at once, its socket included; the first failure counts. */
   fail(error: unknown): void {
     if (this.#over || this.failure !== undefined) return;
     this.failure = error;
     this.#request.destroy();
     this.onFailure(error);
+    // Later than that, whoever reads the response finishes.
+    if (this.#message === undefined) this.finish();
   }
 
   /** Nobody waits any more. What is left of the response is its owner's to drain or to close. */
@@ -114,7 +123,7 @@ export class Exchange {
     if (this.#over) return;
     this.#over = true;
     this.#context.inFlight.delete(this);
-    this.#release?.();
+    this.#cancel?.delete(this);
     // An early answer to a body that is still being sent: the rest would keep the connection busy for nothing.
     if (this.#message?.complete && !this.#request.writableFinished) this.#request.destroy();
   }

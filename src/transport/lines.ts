@@ -39,7 +39,10 @@ export class LineSplitter {
   }
 
   #take(piece: Buffer): void {
-    if (this.#bytes + piece.length > this.#limitBytes) return this.#overflow();
+    if (this.#bytes + piece.length > this.#limitBytes) {
+      this.#overflow();
+      return;
+    }
     let line = piece;
     if (this.#parts.length > 0) {
       this.#parts.push(piece);
@@ -57,8 +60,8 @@ export class LineSplitter {
 
   #keep(piece: Buffer): void {
     this.#bytes += piece.length;
-    if (this.#bytes > this.#limitBytes) return this.#overflow();
-    this.#parts.push(piece);
+    if (this.#bytes > this.#limitBytes) this.#overflow();
+    else this.#parts.push(piece);
   }
 
   #overflow(): void {

@@ -44,7 +44,11 @@ export async function stopTree(root: TreeRoot, limits: Limits, atOnce: boolean):
   await until(gone, KILL_WAIT_MS);
 }
 
-async function signalTree(root: TreeRoot, family: ReadonlyMap<number, ProcessMark>, signal: "SIGTERM" | "SIGKILL"): Promise<void> {
+async function signalTree(
+  root: TreeRoot,
+  family: ReadonlyMap<number, ProcessMark>,
+  signal: "SIGTERM" | "SIGKILL",
+): Promise<void> {
   if (!root.hasExited() && (await treeKillHelps())) await treeKill(root.pid, signal);
   if (process.platform === "win32") return;
   signalGroup(root.pid, signal);

@@ -152,9 +152,9 @@ export class HttpResponse {
   #read<T>(onChunk: OnChunk, then: (complete: boolean) => T): Promise<T> {
     const encoding = this.headers["content-encoding"]?.trim().toLowerCase();
     // Nothing is not a damaged something.
-    const plain = encoding === undefined || encoding === "" || encoding === "identity" || this.headers["content-length"] === "0";
-    if (plain)
-      return this.#pump(this.#message, onChunk, then);
+    const plain =
+      encoding === undefined || encoding === "" || encoding === "identity" || this.headers["content-length"] === "0";
+    if (plain) return this.#pump(this.#message, onChunk, then);
     return this.#readEncoded(encoding, onChunk, then);
   }
 

@@ -68,15 +68,16 @@ function pause(client: HttpClient, milliseconds: number, cancel: CancelSource | 
     const { server, stopped } = client;
     const settle = (): void => {
       clearTimeout(timer);
-      release?.();
+      cancel?.delete(listener);
       stopped.removeEventListener("abort", settle);
       if (stopped.aborted) reject(new AdapterError("closed.stopped", { server, outcomeUnknown: true }));
       else if (cancel?.cancelled) reject(new AdapterError("cancelled", { server }));
       else resolve();
     };
+    const listener = { onCancel: settle };
     const timer = setTimeout(settle, milliseconds);
     stopped.addEventListener("abort", settle);
-    const release = cancel?.cancelled ? undefined : cancel?.onCancel(settle);
-    if (stopped.aborted || cancel?.cancelled) settle();
+    cancel?.add(listener);
+    if (stopped.aborted) settle();
   });
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawnSync } from "node:child_process";
 import { execa } from "execa";
-import type { SpawnOptions } from "./spawn.ts";
+import type { SpawnOptions } from "./spawned.ts";
 
 /**
  * Starts a program as Windows wants it: `.cmd` and `.bat` are found by PATHEXT and run through cmd.exe with every argument

@@ -1,31 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
-
-/** A started process with its three pipes. */
-export interface SpawnedProcess {
-  readonly pid: number;
-  readonly stdin: Writable;
-  readonly stdout: Readable;
-  readonly stderr: Readable;
-  readonly hasExited: () => boolean;
-  /** Resolves with the end of the process itself; its pipes may still hold data, or be held open by its children. */
-  readonly exited: Promise<ExitStatus>;
-  /** Ends the whole tree synchronously; only where signals cannot. */
-  readonly killNow?: () => void;
-}
-
-export interface ExitStatus {
-  readonly exitCode: number | null;
-  readonly signal: string | null;
-}
-
-export interface SpawnOptions {
-  readonly command: string;
-  readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-  readonly cwd: string;
-}
+import type { ExitStatus, SpawnedProcess, SpawnOptions } from "./spawned.ts";
 
 /**
  * Starts a program without a shell. On POSIX it leads a process group of its own, so that the whole tree can be signalled; on
@@ -51,7 +27,12 @@ export async function spawnProcess(options: SpawnOptions): Promise<SpawnedProces
 
 /** What the transport needs of a child that has started. */
 export function asSpawned(child: ChildProcess): SpawnedProcess {
-  const { pid, stdin, stdout, stderr } = child as ChildProcess & { pid: number; stdin: Writable; stdout: Readable; stderr: Readable };
+  const { pid, stdin, stdout, stderr } = child as ChildProcess & {
+    pid: number;
+    stdin: Writable;
+    stdout: Readable;
+    stderr: Readable;
+  };
   const exited = new Promise<ExitStatus>((resolve) => {
     child.once("exit", (exitCode, signal) => resolve({ exitCode, signal }));
   });

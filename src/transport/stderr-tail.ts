@@ -11,7 +11,9 @@ export class StderrTail {
 
   push(chunk: Buffer): void {
     // A copy: a slice would keep the whole buffer that the stream read into.
-    const piece = Buffer.from(chunk.length > this.#limitBytes ? chunk.subarray(chunk.length - this.#limitBytes) : chunk);
+    const piece = Buffer.from(
+      chunk.length > this.#limitBytes ? chunk.subarray(chunk.length - this.#limitBytes) : chunk,
+    );
     this.#dropped ||= piece.length < chunk.length;
     this.#chunks.push(piece);
     this.#bytes += piece.length;
@@ -35,6 +37,7 @@ export class StderrTail {
   }
 }
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about.
 const ESCAPE_SEQUENCES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-Z\\-_])/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about.
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;

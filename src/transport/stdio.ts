@@ -9,7 +9,8 @@ import { serverEnvironment } from "./environment.ts";
 import { LineSplitter } from "./lines.ts";
 import { stopTree } from "./process-tree.ts";
 import { reaper } from "./reaper.ts";
-import { type ExitStatus, type SpawnedProcess, spawnProcess } from "./spawn.ts";
+import { spawnProcess } from "./spawn.ts";
+import type { ExitStatus, SpawnedProcess } from "./spawned.ts";
 import { readable, StderrTail } from "./stderr-tail.ts";
 import { HANDED_OVER, type Raw, type SendOptions, type Sink, type Transport } from "./transport.ts";
 
@@ -100,12 +101,22 @@ export class StdioTransport implements Transport {
   async #start(sink: Sink): Promise<void> {
     const { command, args, cwd } = this.#endpoint;
     await this.#checkWorkingDirectory(cwd);
-    if (this.#closing !== undefined) throw new AdapterError("closed.stopped", { server: this.#server, outcomeUnknown: false });
+    if (this.#closing !== undefined)
+      throw new AdapterError("closed.stopped", { server: this.#server, outcomeUnknown: false });
     let child: SpawnedProcess;
     try {
-      child = await spawnProcess({ command, args, cwd, env: serverEnvironment(this.#endpoint, process.env, process.platform) });
+      child = await spawnProcess({
+        command,
+        args,
+        cwd,
+        env: serverEnvironment(this.#endpoint, process.env, process.platform),
+      });
     } catch (error) {
-      throw new AdapterError("spawn.failed", { server: this.#server, command, reason: reasonOf(error) }, { cause: error });
+      throw new AdapterError(
+        "spawn.failed",
+        { server: this.#server, command, reason: reasonOf(error) },
+        { cause: error },
+      );
     }
     reaper().add(child.pid, child.killNow);
     this.#process = child;
@@ -127,7 +138,14 @@ export class StdioTransport implements Transport {
     const lines = new LineSplitter(
       this.#limits.messageBytes,
       (line) => this.#receive(line, sink),
-      () => this.#fail(new AdapterError("limit.message", { server: this.#server, limitBytes: this.#limits.messageBytes, outcomeUnknown: true })),
+      () =>
+        this.#fail(
+          new AdapterError("limit.message", {
+            server: this.#server,
+            limitBytes: this.#limits.messageBytes,
+            outcomeUnknown: true,
+          }),
+        ),
     );
     // Messages that wait for a server to read each listen for that; their number has its own bounds.
     child.stdin.setMaxListeners(0);
@@ -150,7 +168,9 @@ export class StdioTransport implements Transport {
     await Promise.race([exited, outputEnded, inputClosed]);
     await atMost(Promise.all([exited, outputEnded, errorsEnded]), SETTLE_MS);
     const reason = this.#exit === undefined ? "it closed its pipes" : "the process ended";
-    this.#fail(new AdapterError("closed", { server: this.#server, reason, outcomeUnknown: true, ...this.diagnostics() }));
+    this.#fail(
+      new AdapterError("closed", { server: this.#server, reason, outcomeUnknown: true, ...this.diagnostics() }),
+    );
   }
 
   #receive(line: Buffer, sink: Sink): void {
@@ -167,7 +187,12 @@ export class StdioTransport implements Transport {
   /** @throws AdapterError `closed`, nothing was written. */
   #running(): SpawnedProcess {
     if (this.#process !== undefined && this.#isRunning) return this.#process;
-    throw new AdapterError("closed", { server: this.#server, reason: "it is not running", outcomeUnknown: false, ...this.diagnostics() });
+    throw new AdapterError("closed", {
+      server: this.#server,
+      reason: "it is not running",
+      outcomeUnknown: false,
+      ...this.diagnostics(),
+    });
   }
 
   /** Whether all bytes are with the operating system. */

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { MemoryStore } from "../../src/auth/store.ts";
 import { FakeAuthorizationServer, FakeResource, json } from "../support/fake-oauth.ts";
@@ -70,6 +72,17 @@ describe("signing in through the browser", () => {
     }
   });
 
+  it("keeps neither a connection nor the callback open", async () => {
+    const { authorizer, pages } = withBrowser(resource.url);
+    await call(authorizer, resource.url);
+    await Promise.all(pages);
+    const deadline = Date.now() + 2000;
+    while (Date.now() < deadline && (await server.connections()) + (await resource.connections()) > 0);
+    expect([await server.connections(), await resource.connections()]).toEqual([0, 0]);
+    const redirect = server.requests("/authorize")[0]?.query.get("redirect_uri") ?? "";
+    await expect(fetch(redirect)).rejects.toThrow("fetch failed");
+  });
+
   it("sends nothing to another origin than the server's", async () => {
     const { authorizer } = withBrowser(resource.url);
     await call(authorizer, resource.url);
@@ -114,23 +127,37 @@ describe("the client", () => {
   });
 
   it("uses its registration again, with the same address, for the next sign-in", async () => {
-    const store = new MemoryStore();
-    server.refreshTokens = false;
-    await call(withBrowser(resource.url, { store }).authorizer, resource.url);
-    server.live.clear();
-    await call(withBrowser(resource.url, { store, settings: { redirectPort: 0 } }).authorizer, resource.url);
-    expect(server.requests("/register").length).toBeLessThanOrEqual(2);
-    const store2 = new MemoryStore();
-    const first = withBrowser(resource.url, { store: store2 });
-    await call(first.authorizer, resource.url);
-    const registrations = server.requests("/register").length;
-    await first.authorizer.signIn(new AbortController().signal);
-    expect(server.requests("/register")).toHaveLength(registrations);
-    const addresses = server
-      .requests("/authorize")
-      .slice(-2)
-      .map(({ query }) => query.get("redirect_uri"));
+    const { authorizer } = withBrowser(resource.url);
+    const signal = new AbortController().signal;
+    await authorizer.signIn(signal);
+    await authorizer.signIn(signal);
+    expect(server.requests("/register")).toHaveLength(1);
+    const addresses = server.requests("/authorize").map(({ query }) => query.get("redirect_uri"));
     expect(addresses[0]).toBe(addresses[1]);
+  });
+
+  it("registers anew when the port of its registration is taken", async () => {
+    const { authorizer } = withBrowser(resource.url);
+    const signal = new AbortController().signal;
+    await authorizer.signIn(signal);
+    const { port } = new URL(server.requests("/authorize")[0]?.query.get("redirect_uri") ?? "");
+    const other = createServer().listen(Number(port), "127.0.0.1");
+    try {
+      await once(other, "listening");
+      await authorizer.signIn(signal);
+      expect(server.requests("/register")).toHaveLength(2);
+    } finally {
+      other.close();
+    }
+  });
+
+  it("registers anew when its secret has ended", async () => {
+    server.metadata = { token_endpoint_auth_methods_supported: ["client_secret_post"] };
+    server.registered = { client_secret: "a short-lived secret", client_secret_expires_at: 1 };
+    const { authorizer } = withBrowser(resource.url);
+    await authorizer.signIn(new AbortController().signal);
+    await authorizer.signIn(new AbortController().signal);
+    expect(server.requests("/register")).toHaveLength(2);
   });
 
   it("is the configured one where there is one, with a secret by basic authentication", async () => {

@@ -17,7 +17,7 @@ describe("arguments on the command line", () => {
     [["a=true", "b=false", "c=null"], { a: true, b: false, c: null }],
     [["a=True", "b=yes", "c=02134", "d=1.2.3", "e=.5"], { a: "True", b: "yes", c: "02134", d: "1.2.3", e: ".5" }],
     [['list=[1, "two"]', 'object={"a": {"b": null}}'], { list: [1, "two"], object: { a: { b: null } } }],
-    [['text="quoted"', "number=\"7\""], { text: "quoted", number: "7" }],
+    [['text="quoted"', 'number="7"'], { text: "quoted", number: "7" }],
     [["text='single'", "text2=[not json"], { text: "'single'", text2: "[not json" }],
     [["url=http://x/?a=b&c=:=d"], { url: "http://x/?a=b&c=:=d" }],
     [["a:=1", 'b:="x"', "c:=[]"], { a: 1, b: "x", c: [] }],
@@ -32,7 +32,10 @@ describe("arguments on the command line", () => {
 
   it("keep a key named __proto__ as a key", async () => {
     const values = (await read("__proto__=1", "constructor=x")) as object;
-    expect(Object.entries(values)).toEqual([["__proto__", 1], ["constructor", "x"]]);
+    expect(Object.entries(values)).toEqual([
+      ["__proto__", 1],
+      ["constructor", "x"],
+    ]);
   });
 
   it.each([
@@ -46,7 +49,10 @@ describe("arguments on the command line", () => {
     [["-", "a=1"], "beside"],
     [["@/no/such/file"], "Cannot read"],
   ])("%j are refused, and say why", async (words, reason) => {
-    await expect(read(...words)).rejects.toMatchObject({ code: "invalid_params", message: expect.stringContaining(reason) });
+    await expect(read(...words)).rejects.toMatchObject({
+      code: "invalid_params",
+      message: expect.stringContaining(reason),
+    });
   });
 
   it("are read from a file behind @", async () => {
@@ -56,7 +62,9 @@ describe("arguments on the command line", () => {
       writeFileSync(file, '{"a": [1]}');
       expect(await read(`@${file}`)).toEqual({ a: [1] });
       writeFileSync(file, "[1]");
-      await expect(read(`@${file}`)).rejects.toMatchObject({ message: expect.stringContaining("must be a JSON object") });
+      await expect(read(`@${file}`)).rejects.toMatchObject({
+        message: expect.stringContaining("must be a JSON object"),
+      });
     } finally {
       rmSync(folder, { recursive: true });
     }

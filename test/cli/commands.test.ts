@@ -8,12 +8,17 @@ let servers: string[];
 
 beforeEach(() => {
   shell = new Shell();
-  servers = shell.config({ shell: shell.entry("shell.mjs"), agent: shell.entry("agent.mjs"), off: { command: "node", enabled: false } });
+  servers = shell.config({
+    shell: shell.entry("shell.mjs"),
+    agent: shell.entry("agent.mjs"),
+    off: { command: "node", enabled: false },
+  });
 });
 afterEach(() => shell.remove());
 
 const run = (...words: string[]): Promise<Ended> => shell.run([...words, ...servers]);
-const text = ({ stdout }: Ended): string => (JSON.parse(stdout) as { content: { text: string }[] }).content[0]?.text ?? "";
+const text = ({ stdout }: Ended): string =>
+  (JSON.parse(stdout) as { content: { text: string }[] }).content[0]?.text ?? "";
 
 describe("rpi-mcp list", () => {
   it("shows the configured servers in a table, starting none", async () => {
@@ -28,7 +33,9 @@ describe("rpi-mcp list", () => {
     const { status, stdout, stderr } = await run("list", "shell");
     expect([status, stderr]).toEqual([0, ""]);
     expect(stdout).toContain("shell (shell 1.2.3)");
-    expect(stdout).toContain("  show(zip: string, count?: number, any?: any)\n      Gives the arguments back as JSON.\n");
+    expect(stdout).toContain(
+      "  show(zip: string, count?: number, any?: any)\n      Gives the arguments back as JSON.\n",
+    );
   });
 
   it.each([
@@ -73,26 +80,39 @@ describe("rpi-mcp list", () => {
 
 describe("rpi-mcp call", () => {
   it("prints the text of the result and nothing else", async () => {
-    expect(await run("call", "agent", "echo", "message=hello")).toEqual({ status: 0, signal: null, stdout: "Echo: hello\n", stderr: "" });
+    expect(await run("call", "agent", "echo", "message=hello")).toEqual({
+      status: 0,
+      signal: null,
+      stdout: "Echo: hello\n",
+      stderr: "",
+    });
   });
 
   it("takes a JSON object, from the line, from stdin and from a file", async () => {
     const given = '{"zip":"1","count":2}';
     shell.write("project/args.json", given);
     for (const [word, input] of [[given], ["-", given], ["@args.json"]] as const) {
-      const { stdout } = await shell.run(["call", "shell", "show", word, ...servers], input === undefined ? {} : { input });
+      const { stdout } = await shell.run(
+        ["call", "shell", "show", word, ...servers],
+        input === undefined ? {} : { input },
+      );
       expect(stdout).toBe(`${given}\n`);
     }
   });
 
   it("gives a text where the tool wants a text, even if it reads as a number", async () => {
-    expect((await run("call", "shell", "show", "zip=123", "count=4", "any=5")).stdout).toBe('{"zip":"123","count":4,"any":5}\n');
+    expect((await run("call", "shell", "show", "zip=123", "count=4", "any=5")).stdout).toBe(
+      '{"zip":"123","count":4,"any":5}\n',
+    );
     expect((await run("call", "shell", "show", "zip:=123")).stdout).toBe('{"zip":123}\n');
   });
 
   it("gives the whole result as JSON, the server's own included", async () => {
     const ended = await run("call", "agent", "image", "--json");
-    const { content, details } = JSON.parse(ended.stdout) as { content: { type: string }[]; details: { mcpResult: { content: unknown[] } } };
+    const { content, details } = JSON.parse(ended.stdout) as {
+      content: { type: string }[];
+      details: { mcpResult: { content: unknown[] } };
+    };
     expect(content.map(({ type }) => type)).toEqual(["text", "image"]);
     expect(details.mcpResult.content).toHaveLength(2);
   });
@@ -146,7 +166,10 @@ describe("rpi-mcp call", () => {
   });
 
   it("declines a server's question where nobody can be asked", async () => {
-    const question = JSON.stringify({ message: "Name?", requestedSchema: { type: "object", properties: { name: { type: "string" } } } });
+    const question = JSON.stringify({
+      message: "Name?",
+      requestedSchema: { type: "object", properties: { name: { type: "string" } } },
+    });
     const { status, stdout, stderr } = await run("call", "agent", "elicit", question);
     expect([status, JSON.parse(stdout)]).toEqual([0, { action: "decline" }]);
     expect(stderr).toContain("Name?");
@@ -208,7 +231,10 @@ describe("rpi-mcp run", () => {
     const { status, stdout } = await shell.run(["run", "-", ...servers], { input: `${lines.join("\n")}\n` });
     expect(status).toBe(1);
     type Answer = { content?: { text: string }[]; error?: { code: string; message: string } };
-    const answers = stdout.trimEnd().split("\n").map((line) => JSON.parse(line) as Answer);
+    const answers = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Answer);
     expect(answers.map(({ error }) => error?.code)).toEqual([
       undefined,
       "invalid_params",
@@ -220,7 +246,8 @@ describe("rpi-mcp run", () => {
       undefined,
     ]);
     expect(answers[1]?.error?.message).toContain("Line 2");
-    const pid = (answer: Answer | undefined): unknown => (JSON.parse(answer?.content?.[0]?.text ?? "{}") as { pid?: number }).pid;
+    const pid = (answer: Answer | undefined): unknown =>
+      (JSON.parse(answer?.content?.[0]?.text ?? "{}") as { pid?: number }).pid;
     expect(pid(answers[0])).toBe(pid(answers[6]));
     expect(pid(answers[0])).toEqual(expect.any(Number));
   });

@@ -14,8 +14,8 @@ function factory(scenario: "stream" | "json"): TransportFactory {
       const serve = (exchange: FaultExchange): void => {
         const { rpc } = exchange.seen;
         if (rpc.method === undefined) for (const listener of listeners.splice(0)) listener(rpc.result);
-        if (rpc.id === undefined || rpc.method === undefined) return exchange.respond(202);
-        serveContract(rpc as never, peerOf(exchange, scenario === "json" && rpc.method === "echo", listeners));
+        if (rpc.id === undefined || rpc.method === undefined) exchange.respond(202);
+        else serveContract(rpc as never, peerOf(exchange, scenario === "json" && rpc.method === "echo", listeners));
       };
       const server = await FaultServer.start({ scenarios: { [scenario]: { on: "*", post: serve } } });
       return {
@@ -47,7 +47,10 @@ function peerOf(exchange: FaultExchange, asJson: boolean, listeners: ((result: u
   };
   return {
     say: (message) => {
-      if (asJson) return exchange.json(JSON.stringify(message));
+      if (asJson) {
+        exchange.json(JSON.stringify(message));
+        return;
+      }
       begin();
       exchange.event(JSON.stringify(message));
       if ("result" in message) exchange.finish();

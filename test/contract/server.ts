@@ -18,23 +18,27 @@ export function serveContract(message: JsonRpcMessage, peer: Peer): void {
   const answer = (result: unknown): void => peer.say({ jsonrpc: "2.0", id, result });
   switch (method) {
     case "echo":
-      return answer(
+      answer(
         typeof params?.["times"] === "number"
           ? { text: String(params["text"]).repeat(params["times"]) }
           : (params ?? {}),
       );
+      break;
     case "chatter":
       for (const n of [1, 2, 3]) peer.say({ jsonrpc: "2.0", method: "note", params: { n } });
-      return answer({});
+      answer({});
+      break;
     case "junk":
       peer.junk();
-      return answer({});
+      answer({});
+      break;
     case "ask":
       peer.onAnswer(answer);
-      return peer.say({ jsonrpc: "2.0", id: "q-1", method: "question" });
+      peer.say({ jsonrpc: "2.0", id: "q-1", method: "question" });
+      break;
     case "leave":
-      return peer.leave();
+      peer.leave();
+      break;
     default:
-      return;
   }
 }

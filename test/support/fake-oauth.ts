@@ -42,6 +42,13 @@ export class FakeServer {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
+  /** Open connections to this server. */
+  async connections(): Promise<number> {
+    return await new Promise((resolve, reject) => {
+      this.#server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)));
+    });
+  }
+
   requests(path: string): Seen[] {
     return this.seen.filter((each) => each.path === path);
   }

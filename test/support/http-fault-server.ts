@@ -117,7 +117,7 @@ export class FaultServer {
     // A peer that goes away is what this server is for.
     socket.on("error", () => undefined);
     this.#options.onConnection?.(socket);
-    let buffer = Buffer.alloc(0);
+    let buffer: Buffer = Buffer.alloc(0);
     let turn = 0;
     let early = false;
     socket.on("data", (chunk: Buffer) => {

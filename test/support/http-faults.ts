@@ -399,9 +399,10 @@ export const ODDITIES: Readonly<Record<string, Scenario>> = {
     },
   },
   continues: {
-    post: (exchange) =>
-      exchange.write("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n") === undefined &&
-      exchange.good(),
+    post: (exchange) => {
+      exchange.write("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n");
+      exchange.good();
+    },
   },
   "gzip-json": {
     post: (exchange) =>

@@ -59,8 +59,9 @@ export class PluginHarness {
   readonly plugin: Plugin;
   readonly tools: Map<ToolName, HostTool> = new Map<ToolName, HostTool>();
   readonly api: PluginApi;
+  /** The host context that is injected; a test may change it. */
+  context: Params;
   readonly #entries: Record<string, unknown>;
-  readonly #context: Params;
   readonly #baseline: Baseline = baseline();
   readonly #owner: boolean;
   readonly #served: Set<string> = new Set<string>();
@@ -72,7 +73,7 @@ export class PluginHarness {
     this.folder = beside?.folder ?? realpathSync.native(mkdtempSync(join(tmpdir(), "harness-")));
     this.#entries = beside === undefined ? {} : beside.#entries;
     this.configPath = join(this.folder, "mcp.json");
-    this.#context = context ?? { cwd: this.folder, sessionId: `session of ${this.folder}` };
+    this.context = context ?? { cwd: this.folder, sessionId: `session of ${this.folder}` };
     this.plugin = plugin ?? createPlugin(limits === undefined ? {} : { limits });
     this.api = {
       abiVersion: 1,
@@ -115,7 +116,7 @@ export class PluginHarness {
   step(tool: ToolName, params: unknown): StepHandle {
     const found = this.tools.get(tool);
     if (found === undefined) throw new Error(`${tool} is not registered.`);
-    const given = typeof params === "object" && params !== null ? { ...params, __rpi: this.#context } : params;
+    const given = typeof params === "object" && params !== null ? { ...params, __rpi: this.context } : params;
     return found.execute(`call-${++this.#calls}`, given);
   }
 

@@ -43,7 +43,6 @@ const ARTIFACTS = [
   "Interaction",
   "RefreshToken",
   "Session",
-  "AccessToken",
 ];
 
 async function loadProvider(): Promise<ProviderClass> {
@@ -146,7 +145,7 @@ export class RealAuthorizationServer {
       interactions: { url: (_: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
       findAccount: (_: unknown, accountId: string) => ({ accountId, claims: () => ({ sub: accountId }) }),
       rotateRefreshToken: true,
-      ttl: Object.fromEntries(ARTIFACTS.map((name) => [name, 600])),
+      ttl: { ...Object.fromEntries(ARTIFACTS.map((name) => [name, 600])), AccessToken: () => this.accessTokenSeconds },
       renderError: (context: { body: unknown }, out: object) => {
         context.body = JSON.stringify(out);
       },

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "@jest/globals";
 import type { ApprovalRequest, HostServices, ServerContext } from "../../src/contract.ts";
 import { harnesses, type PluginHarness, textOf } from "../support/plugin-harness.ts";
@@ -66,8 +67,8 @@ describe("approval", () => {
     host.serve("plain", "processes", "plain", { autoApprove: ["*"], env: { OTHER: "1" } });
     await host.call("plain", "echo");
     expect(actions()).toEqual(["start", "start"]);
-    const other = make({ plugin: host.plugin, beside: host, services, context: { cwd: host.folder, sessionId: "another" } });
-    await other.call("plain", "echo");
+    host.context = { cwd: host.folder, sessionId: "another" };
+    await host.call("plain", "echo");
     expect(actions()).toEqual(["start", "start", "start"]);
   });
 
@@ -143,12 +144,7 @@ describe("trust, where nobody can be asked", () => {
   /** Calls through the project's own file, without naming it. */
   function project(options: Parameters<typeof make>[0] = {}): PluginHarness {
     const host = make(options).serve("plain", "processes", "plain");
-    const { mcpServers } = JSON.parse(JSON.stringify({ mcpServers: { plain: entryOf(host) } })) as object as { mcpServers: object };
-    return host.write(".mcp.json", { mcpServers });
-  }
-
-  function entryOf(host: PluginHarness): unknown {
-    return { command: process.execPath, args: [`${import.meta.dirname}/../fixtures/servers/processes.mjs`, "plain"], env: { LEDGER: `${host.folder}/plain.ledger` } };
+    return host.write(".mcp.json", readFileSync(host.configPath, "utf8"));
   }
 
   test("a server of a project's own file is denied, and not started", async () => {

@@ -162,8 +162,8 @@ describe("mcp_list with an action", () => {
     expect(jsonOf(await host.run("mcp_list", { action: "status" }))).toMatchObject({
       connections: [{ server: "plain", state: "connected", transport: "stdio", protocolVersion: "2025-11-25", tools: 1 }],
     });
-    const other = make({ plugin: host.plugin, beside: host, context: { cwd: host.folder, sessionId: "other" } });
-    expect(jsonOf(await other.run("mcp_list", { action: "status" }))).toEqual({ connections: [] });
+    host.context = { cwd: host.folder, sessionId: "other" };
+    expect(jsonOf(await host.run("mcp_list", { action: "status" }))).toEqual({ connections: [] });
     expect(host.pids("plain")).toHaveLength(1);
   });
 

@@ -1,4 +1,5 @@
 import { lookup } from "node:dns/promises";
+import { getEventListeners } from "node:events";
 import { createServer } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { Cancellation } from "../../src/cancellation.ts";
@@ -22,7 +23,7 @@ const SCENARIOS: Record<string, Scenario> = {
   // The socket dies when it is used again after it was idle.
   "keep-alive-kill": {
     on: "*",
-    post: (exchange) => (exchange.seen.turn > 1 ? exchange.socket.resetAndDestroy() : exchange.good()),
+    post: (exchange) => (exchange.seen.turn > 1 ? void exchange.socket.resetAndDestroy() : exchange.good()),
   },
   "keep-alive-close": { on: "*", post: (exchange) => (exchange.seen.turn > 1 ? exchange.close() : exchange.good()) },
   slow: { post: later(300) },
@@ -144,14 +145,21 @@ describe("no clock but the caller's ends an exchange [J09]", () => {
     expect(server.connections).toBe(before);
   });
 
-  test("a signal ends an exchange as a cancellation does, and leaves no listener behind", async () => {
+  test("a signal ends an exchange as a cancellation does, and no listener is left on it", async () => {
     const made = await client(server.url("hangs-up"));
     const controller = new AbortController();
-    await made.request("ping", {}, { signal: controller.signal });
-    const failure = failureOf(made.call("x", { signal: controller.signal }));
+    const { signal } = controller;
+    await made.request("ping", {}, { signal });
+    await failureOf(made.call("x".repeat(20 << 20), { signal }));
+    const nobody = await client("http://127.0.0.1:1/");
+    await failureOf(nobody.call("x", { signal }));
+    expect(getEventListeners(signal, "abort")).toEqual([]);
+    const failure = failureOf(made.call("x", { signal }));
     await waitFor("the call", () => server.posts("hangs-up").length === 1);
+    expect(getEventListeners(signal, "abort")).toHaveLength(1);
     controller.abort();
     expect((await failure).situation).toBe("cancelled");
+    expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 
   test("close ends what is in flight, and says whether it may have run", async () => {

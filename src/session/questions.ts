@@ -1,0 +1,58 @@
+import type { Limits } from "../limits.ts";
+import type { Dialect } from "../protocol/dialect.ts";
+import { INTERNAL_ERROR, type JsonRpcErrorObject, type JsonRpcRequest, METHOD_NOT_FOUND } from "../protocol/jsonrpc.ts";
+import type { InputPort } from "./input.ts";
+
+export interface QuestionsOptions {
+  readonly dialect: Dialect;
+  readonly input: InputPort;
+  readonly limits: Limits;
+}
+
+type QuestionAnswer = { readonly result: unknown } | { readonly error: JsonRpcErrorObject };
+
+/** Requests that a server sends to us: each is answered, once, and never later than it is of use. */
+export class Questions {
+  readonly #options: QuestionsOptions;
+  #open = 0;
+  /** The last call was given up and none waits: a question that still comes belongs to nobody. */
+  #abandoned = false;
+
+  constructor(options: QuestionsOptions) {
+    this.#options = options;
+  }
+
+  /** A call was sent that questions may belong to. */
+  belong(): void {
+    this.#abandoned = false;
+  }
+
+  /** Withdraws from the host what is still open. */
+  abandon(): void {
+    this.#abandoned = true;
+    this.#options.input.withdraw();
+  }
+
+  /** The answer, within `milliseconds`; nothing where the revision lets no server ask, since an answer would break it too. */
+  async answer({ method, params }: JsonRpcRequest, milliseconds: number): Promise<QuestionAnswer | undefined> {
+    const { dialect, input, limits } = this.#options;
+    if (!dialect.serverMayAsk(method) && !dialect.serverMayAsk("ping")) return undefined;
+    if (method === "ping") return { result: {} };
+    if (!dialect.serverMayAsk(method) || !input.offers(method))
+      return failure(METHOD_NOT_FOUND, `Method not found: ${method.slice(0, limits.nameCharacters)}`);
+    if (this.#abandoned && method === "elicitation/create") return { result: { action: "cancel" } };
+    if (this.#abandoned && method === "sampling/createMessage")
+      return failure(INTERNAL_ERROR, "The call was cancelled");
+    if (this.#open >= limits.openQuestions) return failure(INTERNAL_ERROR, "Too many open questions");
+    this.#open++;
+    try {
+      return await input.ask(method, params ?? {}, milliseconds);
+    } finally {
+      this.#open--;
+    }
+  }
+}
+
+function failure(code: number, message: string): QuestionAnswer {
+  return { error: { code, message } };
+}

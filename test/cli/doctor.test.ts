@@ -1,0 +1,128 @@
+import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
+import { Shell } from "../support/cli.ts";
+
+let shell: Shell;
+
+beforeEach(() => {
+  shell = new Shell();
+});
+afterEach(() => shell.remove());
+
+interface Report {
+  readonly ok: boolean;
+  readonly servers: readonly {
+    readonly server: string;
+    readonly state: string;
+    readonly configPath: string;
+    readonly tools?: number;
+    readonly protocolVersion?: string;
+    readonly milliseconds?: number;
+    readonly error?: { readonly code: string; readonly message: string };
+    readonly advice?: string;
+  }[];
+  readonly problems: readonly { readonly configPath: string; readonly error: { readonly message: string } }[];
+}
+
+describe("rpi-mcp doctor", () => {
+  it("shows each server of every layer with where it comes from, and ends with 0 if all enabled ones start", async () => {
+    const user = shell.write("home/.rpi/mcp.json", {
+      mcpServers: { mine: shell.entry("shell.mjs"), off: { command: "no-such", enabled: false } },
+    });
+    const project = shell.write("project/.mcp.json", { mcpServers: { theirs: shell.entry("agent.mjs") } });
+    const { status, stdout, stderr } = await shell.run(["doctor", "--json", "--trust"]);
+    expect([status, stderr]).toEqual([0, ""]);
+    const { ok, servers } = JSON.parse(stdout) as Report;
+    expect(ok).toBe(true);
+    expect(servers).toMatchObject([
+      {
+        server: "mine",
+        state: "ok",
+        configPath: user,
+        tools: 5,
+        milliseconds: expect.any(Number),
+        protocolVersion: expect.stringMatching(/^20/),
+      },
+      { server: "off", state: "disabled" },
+      { server: "theirs", state: "ok", configPath: project, tools: expect.any(Number) },
+    ]);
+  });
+
+  it("names each failure with what to do, and ends with 1; the others are not spoilt", async () => {
+    const servers = shell.config({
+      good: shell.entry("shell.mjs"),
+      gone: { command: "no-such-program-here" },
+      dies: shell.entry("processes.mjs", "fatal"),
+      mute: shell.entry("processes.mjs", "silent"),
+      empty: { command: "" },
+      unset: { command: "node", args: ["${NO_SUCH_VARIABLE_HERE}"] },
+      far: { url: "http://127.0.0.1:1/mcp" },
+    });
+    const { status, stdout } = await shell.run(["doctor", "--json", "--timeout", "2", ...servers]);
+    expect(status).toBe(1);
+    const report = JSON.parse(stdout) as Report;
+    expect(report.ok).toBe(false);
+    expect(Object.fromEntries(report.servers.map(({ server, error }) => [server, error?.code]))).toEqual({
+      good: undefined,
+      gone: "spawn_failed",
+      dies: "connect_failed",
+      mute: "timeout",
+      empty: "config_error",
+      unset: "config_error",
+      far: "connect_failed",
+    });
+    for (const { state, advice } of report.servers)
+      expect(advice).toEqual(state === "ok" ? undefined : expect.any(String));
+    expect(report.servers.find(({ server }) => server === "dies")?.error?.message).toContain("FATAL: missing API_KEY");
+  });
+
+  it("prints the same for a person", async () => {
+    const servers = shell.config({ good: shell.entry("shell.mjs"), gone: { command: "no-such-program-here" } });
+    const { status, stdout, stderr } = await shell.run(["doctor", ...servers]);
+    expect([status, stderr]).toEqual([1, ""]);
+    expect(stdout).toMatch(/^ok {3}good .*stdio.*shell 1\.2\.3.*5 tools.* ms$/m);
+    expect(stdout).toMatch(/^FAIL gone /m);
+    expect(stdout).toContain("What to do: Install the program");
+    expect(stdout).toContain("1 fine, 1 failed, 0 disabled");
+  });
+
+  it("checks all servers at the same time", async () => {
+    const slow = Array.from({ length: 4 }, (_, at) => [`mute${at}`, shell.entry("processes.mjs", "silent")]);
+    const started = performance.now();
+    const { status } = await shell.run(["doctor", "--timeout", "2", ...shell.config(Object.fromEntries(slow))]);
+    expect(status).toBe(1);
+    expect(performance.now() - started).toBeLessThan(7000);
+  });
+
+  it("accepts a server that offers something other than tools", async () => {
+    const servers = shell.config({ quiet: shell.entry("shell.mjs", "no-tools") });
+    const { stdout } = await shell.run(["doctor", "--json", ...servers]);
+    const [only] = (JSON.parse(stdout) as Report).servers;
+    expect(only).toMatchObject({ state: "ok", protocolVersion: expect.stringMatching(/^20/) });
+    expect(only?.tools).toBeUndefined();
+  });
+
+  it("tells of a file that cannot be read, and ends with 1", async () => {
+    const broken = shell.write("home/.rpi/mcp.json", "{ not json");
+    shell.write("home/.config/mcp/mcp.json", { mcpServers: { good: shell.entry("shell.mjs") } });
+    const { status, stdout } = await shell.run(["doctor", "--json"]);
+    const { ok, servers, problems } = JSON.parse(stdout) as Report;
+    expect([status, ok]).toEqual([1, false]);
+    expect(servers).toMatchObject([{ server: "good", state: "ok" }]);
+    expect(problems).toMatchObject([
+      { configPath: broken, error: { message: expect.stringContaining("not valid JSON") } },
+    ]);
+  });
+
+  it("counts a project's server that nobody approved as failed, and says how to approve it", async () => {
+    shell.write("project/.mcp.json", { mcpServers: { theirs: shell.entry("agent.mjs") } });
+    const { status, stdout } = await shell.run(["doctor"]);
+    expect(status).toBe(1);
+    expect(stdout).toMatch(/denied:[\s\S]*What to do:.*--trust/);
+    expect(shell.pids()).toEqual([]);
+  });
+
+  it("says so where nothing is configured", async () => {
+    const { status, stdout } = await shell.run(["doctor"]);
+    expect([status, stdout]).toEqual([0, "No server is configured. rpi-mcp import finds those of other tools.\n"]);
+  });
+});

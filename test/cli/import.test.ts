@@ -1,0 +1,129 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
+import { Shell } from "../support/cli.ts";
+
+let shell: Shell;
+let userFile: string;
+let projectFile: string;
+
+beforeEach(() => {
+  shell = new Shell();
+  userFile = join(shell.home, ".rpi", "mcp.json");
+  projectFile = join(shell.cwd, ".rpi", "mcp.json");
+  shell.write("home/.cursor/mcp.json", {
+    mcpServers: {
+      notes: {
+        command: "notes-mcp",
+        args: ["--api-key", "sk-very-secret", "--port", "1"],
+        env: { NOTES_TOKEN: "tok-very-secret", MODE: "fast" },
+      },
+    },
+  });
+  shell.write("home/.codex/config.toml", '[mcp_servers.search]\ncommand = "search-mcp"\n');
+  shell.write("project/.vscode/mcp.json", {
+    servers: { shop: { url: "https://shop.example/mcp" }, asks: { command: "x", args: ["${input:key}"] } },
+  });
+});
+afterEach(() => shell.remove());
+
+const servers = (path: string): Record<string, unknown> =>
+  (JSON.parse(readFileSync(path, "utf8")) as { mcpServers: Record<string, unknown> }).mcpServers;
+
+describe("rpi-mcp import", () => {
+  it("shows what was found and where, and a diff, and writes nothing", async () => {
+    const { status, stdout, stderr } = await shell.run(["import"]);
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^cursor {2}~\/\.cursor\/mcp\.json\n {2}notes {2}notes-mcp/m);
+    expect(stdout).toMatch(/^codex {2}.*config\.toml\n {2}search {2}search-mcp$/m);
+    expect(stdout).toMatch(/^ {2}asks {2}not imported: .*\$\{input:key\}/m);
+    expect(stdout).toMatch(/^\+\s+"notes": \{$/m);
+    expect(stdout).toMatch(/^\+\s+"url": "https:\/\/shop\.example\/mcp"$/m);
+    expect(stderr).toContain("--write");
+    expect([existsSync(userFile), existsSync(projectFile)]).toEqual([false, false]);
+  });
+
+  it("never shows a secret", async () => {
+    const { stdout } = await shell.run(["import"]);
+    expect(stdout).not.toContain("very-secret");
+    expect(stdout).toContain('"MODE": "fast"');
+  });
+
+  it("writes a user's servers to the user's file and a project's to the project's, privately", async () => {
+    const { status, stdout, stderr } = await shell.run(["import", "--write"]);
+    expect(status).toBe(0);
+    expect(stdout).toContain("+++");
+    expect(stderr).toContain(userFile);
+    expect(servers(userFile)).toMatchObject({
+      notes: { command: "notes-mcp", env: { NOTES_TOKEN: "tok-very-secret" } },
+      search: { command: "search-mcp" },
+    });
+    expect(Object.keys(servers(projectFile))).toEqual(["shop"]);
+    if (process.platform !== "win32") expect(statSync(userFile).mode & 0o777).toBe(0o600);
+    const listed = await shell.run(["list", "--json"]);
+    const { details } = JSON.parse(listed.stdout) as { details: { servers: { server: string; origin: string }[] } };
+    expect(details.servers.map(({ server, origin }) => [server, origin])).toEqual([
+      ["notes", "user"],
+      ["search", "user"],
+      ["shop", "project"],
+    ]);
+  });
+
+  it("leaves what is there alone: servers, comments, layout and mode", async () => {
+    const before = '{\n  // my servers\n  "mcpServers": {\n    "notes": { "command": "mine" }, // keep\n  },\n}\n';
+    shell.write("home/.rpi/mcp.json", before);
+    const { stdout } = await shell.run(["import", "--write", "cursor", "codex"]);
+    expect(stdout).toMatch(/left alone: notes/);
+    const after = readFileSync(userFile, "utf8");
+    expect(after).toContain("// my servers");
+    for (const line of before.split("\n")) expect(after.split("\n")).toContain(line);
+    expect(after).toContain('"search"');
+    if (process.platform !== "win32") expect(statSync(userFile).mode & 0o777).toBe(0o644);
+  });
+
+  it("replaces servers of the same name only with --overwrite", async () => {
+    shell.write("home/.rpi/mcp.json", { mcpServers: { notes: { command: "mine" } } });
+    await shell.run(["import", "--write", "--overwrite", "cursor"]);
+    expect(servers(userFile)).toMatchObject({ notes: { command: "notes-mcp" } });
+  });
+
+  it("writes everything to the file of --config", async () => {
+    const { status } = await shell.run(["import", "--write", "--config", "all.json"]);
+    expect(status).toBe(0);
+    expect(Object.keys(servers(join(shell.cwd, "all.json"))).sort()).toEqual(["notes", "search", "shop"]);
+    expect(existsSync(userFile)).toBe(false);
+  });
+
+  it("changes nothing the second time", async () => {
+    await shell.run(["import", "--write"]);
+    const first = readFileSync(userFile, "utf8");
+    const { stdout, stderr } = await shell.run(["import", "--write"]);
+    expect(stdout).not.toContain("+++");
+    expect(stderr).toContain("nothing to add");
+    expect(readFileSync(userFile, "utf8")).toBe(first);
+  });
+
+  it("looks only at the tools that are named", async () => {
+    const { stdout } = await shell.run(["import", "codex", "--json"]);
+    expect(JSON.parse(stdout)).toMatchObject({
+      found: [{ dialect: "codex", servers: [{ name: "search" }] }],
+      files: [{ path: userFile, added: ["search"], kept: [], written: false }],
+    });
+  });
+
+  it("refuses to touch a file of ours that it cannot read", async () => {
+    shell.write("home/.rpi/mcp.json", "{ broken");
+    const { status, stderr } = await shell.run(["import", "--write", "cursor"]);
+    expect(status).toBe(1);
+    expect(stderr).toContain("config_error");
+    expect(readFileSync(userFile, "utf8")).toBe("{ broken");
+  });
+
+  it("ends with 1 if another tool's file cannot be read, and shows the others", async () => {
+    shell.write("home/.codex/config.toml", "not = = toml");
+    const { status, stdout } = await shell.run(["import"]);
+    expect(status).toBe(1);
+    expect(stdout).toContain("cannot be read");
+    expect(stdout).toContain("notes");
+  });
+});

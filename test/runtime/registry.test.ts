@@ -1,0 +1,186 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "@jest/globals";
+import { harnesses, jsonOf, textOf } from "../support/plugin-harness.ts";
+import { isAlive, waitFor } from "../support/wait.ts";
+
+const make = harnesses();
+const IMPATIENT = { stdinEndMs: 300, terminateMs: 300 };
+
+describe("connections", () => {
+  test("are made once for parallel first calls: one process, one handshake [J08]", async () => {
+    const host = make().serve("plain", "processes", "plain");
+    const texts = await Promise.all(Array.from({ length: 10 }, async (_, at) => textOf(await host.call("plain", "echo", { text: String(at) }))));
+    expect(texts).toEqual(["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]);
+    expect(host.pids("plain")).toHaveLength(1);
+    expect(host.received("plain", "initialize")).toHaveLength(1);
+    expect(host.received("plain", "tools/list").length).toBeLessThanOrEqual(2);
+    expect(host.received("plain", "tools/call")).toHaveLength(10);
+  });
+
+  test("that fail fail all who wait for them, once, and leave nothing behind; the next call starts afresh [J08]", async () => {
+    const host = make().serve("fatal", "processes", "fatal");
+    const failures = await Promise.all(Array.from({ length: 10 }, () => host.callFailure("fatal", "x")));
+    expect(new Set(failures.map(({ code }) => code))).toEqual(new Set(["connect_failed"]));
+    expect(host.pids("fatal")).toHaveLength(1);
+    expect(jsonOf(await host.run("mcp_list", { action: "status" }))).toEqual({ connections: [] });
+    await host.callFailure("fatal", "x");
+    expect(host.pids("fatal")).toHaveLength(2);
+    host.serve("fatal", "processes", "plain");
+    expect(textOf(await host.call("fatal", "echo", { text: "repaired" }))).toBe("repaired");
+  });
+
+  test("time out for each caller alone, and go on for the others", async () => {
+    const host = make().serve("slow", "timing", "slow-initialize 1500");
+    const impatient = host.callFailure("slow", "echo", {}, { timeoutSeconds: 1 });
+    const patient = host.call("slow", "echo", { text: "patient" });
+    expect(await impatient).toMatchObject({ code: "timeout", details: { method: "initialize" } });
+    expect(textOf(await patient)).toBe("patient");
+    expect(host.pids("slow")).toHaveLength(1);
+  });
+
+  test("are refused beyond the limit, with the way to free one, and one that is freed can be used [J08]", async () => {
+    const host = make({ limits: { connections: 3 } });
+    for (const name of ["a", "b", "c", "d"]) host.serve(name, "processes", "plain");
+    await Promise.all(["a", "b", "c"].map((name) => host.call(name, "echo")));
+    const { code, message, details } = await host.callFailure("d", "echo");
+    expect(code).toBe("limit_exceeded");
+    expect(message).toContain("3");
+    expect(message).toContain('"action":"close"');
+    expect(details).toMatchObject({ limit: 3, open: ["a", "b", "c"] });
+    expect(host.ledger("d")).toEqual([]);
+    await host.call("a", "echo");
+    await host.run("mcp_list", { configPath: host.configPath, server: "b", action: "close" });
+    await host.call("d", "echo");
+    expect((await host.callFailure("b", "echo")).code).toBe("limit_exceeded");
+  });
+
+  test("to 65 servers at once: 64 work, and the 65th is told the limit [J08]", async () => {
+    const host = make();
+    const names = Array.from({ length: 65 }, (_, at) => `server-${at}`);
+    for (const name of names) host.serve(name, "processes", "plain");
+    const ends = await Promise.all(names.map((name) => host.end("mcp_call", host.callParams(name, "echo"))));
+    expect(ends.filter(({ tag }) => tag === "done")).toHaveLength(64);
+    expect(ends.filter((end) => end.tag === "err")).toMatchObject([{ code: "limit_exceeded", details: { limit: 64 } }]);
+    const begin = performance.now();
+    await host.shutdown();
+    expect(performance.now() - begin).toBeLessThan(6000);
+  }, 60_000);
+
+  test("that failed do not count", async () => {
+    const host = make({ limits: { connections: 2 } }).serve("fatal", "processes", "fatal").serve("one", "processes", "plain").serve("two", "processes", "plain");
+    for (let round = 0; round < 3; round++) await host.callFailure("fatal", "x");
+    await host.call("one", "echo");
+    await host.call("two", "echo");
+  });
+});
+
+describe("a connection belongs to a session, a project or the program", () => {
+  test("two sessions never share one", async () => {
+    const host = make().serve("plain", "processes", "plain");
+    await host.call("plain", "echo");
+    host.context = { cwd: host.folder, sessionId: "second" };
+    await host.call("plain", "echo");
+    expect(host.pids("plain")).toHaveLength(2);
+  });
+
+  test("one project reached by two paths is one, and without any context it is the program's", async () => {
+    const host = make().serve("plain", "processes", "plain");
+    mkdirSync(join(host.folder, "sub"));
+    host.context = { cwd: host.folder };
+    await host.call("plain", "echo");
+    host.context = { cwd: join(host.folder, "sub", "..") };
+    await host.call("plain", "echo");
+    expect(host.pids("plain")).toHaveLength(1);
+    host.context = {};
+    await host.call("plain", "echo");
+    await host.call("plain", "echo");
+    expect(host.pids("plain")).toHaveLength(2);
+  });
+
+  test("one file reached by two paths is one", async () => {
+    const host = make().serve("plain", "processes", "plain");
+    await host.call("plain", "echo");
+    await host.run("mcp_call", { server: "plain", configPath: "mcp.json", tool: "echo" });
+    await host.run("mcp_call", { server: "plain", configPath: "./x/../mcp.json", tool: "echo" });
+    expect(host.pids("plain")).toHaveLength(1);
+  });
+});
+
+describe("a change of the config", () => {
+  test("that changes an entry replaces its connection at the next call, and only its", async () => {
+    const host = make().serve("changed", "processes", "plain").serve("same", "processes", "plain");
+    await Promise.all([host.call("changed", "echo"), host.call("same", "echo")]);
+    host.serve("changed", "processes", "plain", { env: { NEW: "1" } });
+    await Promise.all([host.call("changed", "echo"), host.call("same", "echo")]);
+    expect(host.pids("changed")).toHaveLength(2);
+    expect(host.pids("same")).toHaveLength(1);
+    const [first] = host.pids("changed");
+    await waitFor("the first process is gone", () => !isAlive(first ?? 0));
+  });
+
+  test("of what a connection does not depend on keeps it", async () => {
+    const host = make().serve("plain", "processes", "plain");
+    await host.call("plain", "echo");
+    host.serve("plain", "processes", "plain", { timeout: 30, excludeTools: ["none"] });
+    await host.call("plain", "echo");
+    expect(host.pids("plain")).toHaveLength(1);
+  });
+
+  test.each([
+    ["enabled: false", { enabled: false }, "server_disabled"],
+    ["disabled: true", { disabled: true }, "server_disabled"],
+  ])("that sets %s closes the connection, and calls are refused", async (_, entry, expected) => {
+    const host = make().serve("plain", "processes", "plain");
+    await host.call("plain", "echo");
+    host.serve("plain", "processes", "plain", entry);
+    expect((await host.callFailure("plain", "echo")).code).toBe(expected);
+    await waitFor("its process is gone", () => host.pids("plain").every((pid) => !isAlive(pid)));
+    expect(jsonOf(await host.run("mcp_list", { action: "status" }))).toEqual({ connections: [] });
+  });
+
+  test("that removes an entry closes its connection", async () => {
+    const host = make().serve("plain", "processes", "plain").serve("other", "processes", "plain");
+    await host.call("plain", "echo");
+    host.configure("plain", undefined);
+    await host.list("other");
+    await waitFor("its process is gone", () => host.pids("plain").every((pid) => !isAlive(pid)));
+    expect((await host.callFailure("plain", "echo")).code).toBe("server_not_found");
+  });
+
+  test("during a call ends that call as outcome unknown at the latest when the entry is used again", async () => {
+    const host = make({ limits: IMPATIENT }).serve("hang", "timing", "hang");
+    const running = host.callStep("hang", "hang");
+    await waitFor("the call is running", () => host.received("hang", "tools/call").length === 1);
+    host.serve("hang", "timing", "hang", { env: { NEW: "1" } });
+    await host.call("hang", "echo");
+    await running.settled;
+    expect(running.poll()).toMatchObject({ tag: "err", code: "closed", details: { outcomeUnknown: true } });
+    running.destroy();
+  });
+
+  test("while it is being made ends the wait of its callers as closed, not as cancelled", async () => {
+    const host = make({ limits: IMPATIENT }).serve("slow", "timing", "slow-initialize 60000");
+    const waiting = host.callStep("slow", "echo");
+    await waitFor("it is being made", () => host.received("slow", "initialize").length === 1);
+    await host.run("mcp_list", { configPath: host.configPath, server: "slow", action: "close" });
+    await waiting.settled;
+    expect(waiting.poll()).toMatchObject({ tag: "err", code: "closed", details: { outcomeUnknown: false } });
+    waiting.destroy();
+    expect(host.pids("slow").filter(isAlive)).toEqual([]);
+  });
+});
+
+describe("what was running when its connection is closed", () => {
+  test("ends as closed with its outcome unknown", async () => {
+    const host = make().serve("hang", "timing", "hang");
+    const running = host.callStep("hang", "hang");
+    await waitFor("the call is running", () => host.received("hang", "tools/call").length === 1);
+    await host.run("mcp_list", { configPath: host.configPath, server: "hang", action: "close" });
+    await running.settled;
+    const end = running.poll();
+    expect(end).toMatchObject({ tag: "err", code: "closed", details: { outcomeUnknown: true } });
+    expect(end.tag === "err" && end.message).toMatch(/outcome unknown/i);
+    running.destroy();
+  });
+});

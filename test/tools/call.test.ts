@@ -1,0 +1,91 @@
+import { describe, expect, test } from "@jest/globals";
+import { harnesses, textOf } from "../support/plugin-harness.ts";
+
+const make = harnesses();
+
+describe("the arguments of mcp_call", () => {
+  test.each([
+    ["an object", { text: "a" }, { text: "a" }],
+    ["a string that holds an object", '{"text":"a \\"q\\" b"}', { text: 'a "q" b' }],
+    ["an empty string", "", {}],
+    ["null", null, {}],
+    ["nothing", undefined, {}],
+    ['the string "null"', "null", {}],
+    ["keys of every sort", { __proto__x: 1, constructor: 2, "a.b": null }, { __proto__x: 1, constructor: 2, "a.b": null }],
+  ])("may be %s [L01]", async (_, given, sent) => {
+    const host = make().serve("plain", "processes", "plain");
+    await host.run("mcp_call", { configPath: host.configPath, server: "plain", tool: "echo", arguments: given });
+    expect(host.received("plain", "tools/call").map(({ message }) => message?.params)).toEqual([expect.objectContaining({ name: "echo", arguments: sent })]);
+  });
+
+  test.each([["[1]"], ["{bad"], ["7"], ['"text"'], ["true"], [[1]], [7], [true]])("may not be %j, which is told with the expected form, and nothing is started [L01]", async (given) => {
+    const host = make().serve("plain", "processes", "plain");
+    const { code, message } = await host.failure("mcp_call", { configPath: host.configPath, server: "plain", tool: "echo", arguments: given });
+    expect(code).toBe("invalid_params");
+    expect(message).toContain("arguments");
+    expect(message).toContain('{"text": "hello"}');
+    expect(host.ledger("plain")).toEqual([]);
+  });
+
+  test("with a key named __proto__ reach the server as they are", async () => {
+    const host = make().serve("plain", "processes", "plain");
+    await host.run("mcp_call", { configPath: host.configPath, server: "plain", tool: "echo", arguments: '{"__proto__": {"a": 1}, "text": "x"}' });
+    const [call] = host.received("plain", "tools/call");
+    expect(JSON.stringify(call?.message?.params?.["arguments"])).toBe('{"__proto__":{"a":1},"text":"x"}');
+  });
+});
+
+describe("the parameters of the tools", () => {
+  const good = { server: "plain", tool: "echo" };
+  test.each([
+    ["mcp_call", { tool: "echo" }, "server"],
+    ["mcp_call", { server: "plain" }, "tool"],
+    ["mcp_call", { ...good, tool: "" }, "tool"],
+    ["mcp_call", { ...good, tool: "x".repeat(201) }, "200"],
+    ["mcp_call", { ...good, tool: 7 }, "tool"],
+    ["mcp_call", { ...good, server: "" }, "server"],
+    ["mcp_call", { ...good, server: ["plain"] }, "server"],
+    ["mcp_call", { ...good, url: "http://127.0.0.1:1/" }, "url"],
+    ["mcp_call", { tool: "echo", url: "http://127.0.0.1:1/", configPath: "mcp.json" }, "configPath"],
+    ["mcp_call", { ...good, timeoutSeconds: 0 }, "timeoutSeconds"],
+    ["mcp_call", { ...good, timeoutSeconds: 301 }, "timeoutSeconds"],
+    ["mcp_call", { ...good, timeoutSeconds: 1.5 }, "timeoutSeconds"],
+    ["mcp_call", { ...good, timeoutSeconds: "5" }, "timeoutSeconds"],
+    ["mcp_list", { kind: "tool" }, "kind"],
+    ["mcp_list", { action: "open" }, "action"],
+    ["mcp_list", { action: "close" }, "server"],
+    ["mcp_list", { query: 7 }, "query"],
+    ["mcp_request", { server: "plain" }, "method"],
+    ["mcp_request", { server: "plain", method: "x".repeat(201) }, "method"],
+    ["mcp_request", { method: "ping" }, "server"],
+    ["mcp_request", { server: "plain", method: "ping", params: [] }, "params"],
+    ["mcp_request", { url: "http://127.0.0.1:1/", method: "ping", id: {} }, "id"],
+    ["mcp_request", { url: "http://127.0.0.1:1/", method: "ping", id: 1.5 }, "id"],
+  ] as const)("of %s: %j is refused before anything starts, naming %s", async (tool, params, place) => {
+    const host = make().serve("plain", "processes", "plain");
+    const { code, message } = await host.failure(tool, "url" in params ? params : { ...params, configPath: host.configPath });
+    expect(code).toBe("invalid_params");
+    expect(message).toContain(place);
+    expect(host.ledger("plain")).toEqual([]);
+  });
+
+  test("may hold unknown keys, and null where nothing is meant", async () => {
+    const host = make().serve("plain", "processes", "plain");
+    const params = { configPath: host.configPath, server: "plain", tool: "echo", url: null, timeoutSeconds: null, arguments: { text: "ok" }, extra: { a: 1 } };
+    expect(textOf(await host.run("mcp_call", params))).toBe("ok");
+  });
+
+  test("of 200 characters are not too long", async () => {
+    const host = make().serve("names", "lists", "names");
+    expect(textOf(await host.call("names", "x".repeat(200)))).toContain("called");
+  });
+
+  test("name a config file that is missing, broken or no config as config_error", async () => {
+    const host = make().write("broken.json", "{ not json").write("list.json", "[]").write("top.json", { servers: {} });
+    for (const configPath of ["missing.json", "broken.json", "list.json", "top.json", "."]) {
+      const { code, message } = await host.failure("mcp_call", { configPath, server: "x", tool: "y" });
+      expect(code).toBe("config_error");
+      expect(message).toContain(configPath === "." ? host.folder : configPath);
+    }
+  });
+});

@@ -1,0 +1,79 @@
+import { describe, expect, test } from "@jest/globals";
+import { LineSplitter } from "../../src/transport/lines.ts";
+
+interface Split {
+  readonly lines: readonly string[];
+  readonly overflows: number;
+}
+
+/** Pushes the pieces; the lines that came out, with the end of the stream. */
+function split(pieces: readonly (string | Buffer)[], limitBytes = 1000): Split {
+  const lines: string[] = [];
+  let overflows = 0;
+  const splitter = new LineSplitter(
+    limitBytes,
+    (line) => lines.push(line.toString("utf8")),
+    () => overflows++,
+  );
+  for (const piece of pieces) splitter.push(Buffer.from(piece));
+  splitter.end();
+  return { lines, overflows };
+}
+
+describe("lines", () => {
+  test("are the same however the bytes are cut", () => {
+    const bytes = Buffer.from('\ufeff{"a":"grüße 🎉"}\r\n\n\r\nplain\n{"b":\n"no end"');
+    const whole = split([bytes]).lines;
+    expect(whole).toEqual(['{"a":"grüße 🎉"}', "plain", '{"b":', '"no end"']);
+    for (let size = 1; size < 8; size++) {
+      const pieces: Buffer[] = [];
+      for (let at = 0; at < bytes.length; at += size) pieces.push(bytes.subarray(at, at + size));
+      expect(split(pieces).lines).toEqual(whole);
+    }
+  });
+
+  test("lose a byte order mark at the very start only", () => {
+    expect(split(["\ufeffa\n\ufeffb\n"]).lines).toEqual(["a", "\ufeffb"]);
+    expect(split(["\ufeff\nb\n"]).lines).toEqual(["b"]);
+  });
+
+  test("keep a carriage return that is not at their end", () => {
+    expect(split(["a\rb\r\n\r\r\n"]).lines).toEqual(["a\rb", "\r"]);
+  });
+
+  test("of exactly the limit pass, and a longer one overflows once, as soon as it is too long", () => {
+    expect(split(["x".repeat(10), "\n"], 10)).toEqual({ lines: ["x".repeat(10)], overflows: 0 });
+    expect(split(["a\n", `${"x".repeat(11)}\n`, "b\n"], 10)).toEqual({ lines: ["a"], overflows: 1 });
+    let early = 0;
+    const splitter = new LineSplitter(
+      10,
+      () => undefined,
+      () => early++,
+    );
+    splitter.push(Buffer.alloc(6));
+    expect(early).toBe(0);
+    splitter.push(Buffer.alloc(6));
+    expect(early).toBe(1);
+    splitter.push(Buffer.alloc(6));
+    splitter.end();
+    expect(early).toBe(1);
+  });
+
+  test("in many small pieces cost linear time: twice the bytes take about twice as long", () => {
+    const seconds = (bytes: number): number => {
+      const piece = Buffer.alloc(1024, 0x61);
+      let length = 0;
+      const splitter = new LineSplitter(64 * 1024 * 1024, (line) => (length = line.length), () => undefined);
+      const begin = performance.now();
+      for (let sent = 0; sent < bytes; sent += piece.length) splitter.push(piece);
+      splitter.push(Buffer.from("\n"));
+      expect(length).toBe(bytes);
+      return performance.now() - begin;
+    };
+    const MiB = 1024 * 1024;
+    seconds(4 * MiB);
+    const [small, large] = [Math.min(seconds(4 * MiB), seconds(4 * MiB)), Math.min(seconds(16 * MiB), seconds(16 * MiB))];
+    // Four times the bytes; quadratic work would take sixteen times as long.
+    expect(large).toBeLessThan(10 * small + 50);
+  });
+});

@@ -1,0 +1,98 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { resolveLimits } from "../../src/limits.ts";
+import { descendants, isSameProcess } from "../../src/transport/descendants.ts";
+import { stopTree } from "../../src/transport/process-tree.ts";
+import { readLedger, SERVERS } from "../support/plugin-harness.ts";
+import { isAlive, waitFor } from "../support/wait.ts";
+
+const LIMITS = resolveLimits({ stdinEndMs: 300, terminateMs: 300 });
+const posix = process.platform === "win32" ? describe.skip : describe;
+const linux = process.platform === "linux" ? describe : describe.skip;
+let folder: string;
+const children: ChildProcess[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "tree-"));
+});
+
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill("SIGKILL");
+  for (const pid of pids().filter(isAlive)) process.kill(pid, "SIGKILL");
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function pids(): number[] {
+  return [...new Set(readLedger(join(folder, "ledger")).map(({ pid }) => pid))];
+}
+
+/** Starts a fault server as the leader of a group of its own, and waits until it and its helpers run. */
+async function start(mode: string, processes: number): Promise<ChildProcess> {
+  const env = { ...process.env, LEDGER: join(folder, "ledger") };
+  const child = spawn(process.execPath, [join(SERVERS, "processes.mjs"), mode], { detached: true, stdio: ["pipe", "ignore", "inherit"], env });
+  children.push(child);
+  await waitFor("all processes run", () => pids().length === processes);
+  return child;
+}
+
+async function stop(child: ChildProcess, atOnce = false): Promise<number> {
+  const begin = performance.now();
+  const root = { pid: child.pid ?? 0, hasExited: () => child.exitCode !== null || child.signalCode !== null, endInput: () => child.stdin?.end() };
+  await stopTree(root, LIMITS, atOnce);
+  return performance.now() - begin;
+}
+
+posix("stopping a tree", () => {
+  test.each([
+    ["plain", 1],
+    ["launcher", 2],
+    ["grandchild", 2],
+    ["setsid-grandchild", 2],
+    ["stubborn-family", 3],
+  ])("leaves nothing of %s", async (mode, processes) => {
+    const child = await start(mode, processes);
+    await stop(child);
+    expect(pids().filter(isAlive)).toEqual([]);
+  });
+
+  test("at once leaves out the wait for the end of stdin", async () => {
+    const child = await start("stubborn", 1);
+    await stop(child, true);
+    const events = readLedger(join(folder, "ledger")).map(({ event, signal }) => signal ?? event);
+    expect(events).toContain("SIGTERM");
+    expect(isAlive(child.pid ?? 0)).toBe(false);
+  });
+
+  test("that has gone already is over at once", async () => {
+    const child = await start("plain", 1);
+    child.kill("SIGKILL");
+    await waitFor("it is gone", () => child.signalCode !== null);
+    expect(await stop(child)).toBeLessThan(300);
+  });
+
+  test("ends helpers in the group of a leader that died before", async () => {
+    const child = await start("grandchild", 2);
+    child.kill("SIGKILL");
+    await waitFor("it is gone", () => child.signalCode !== null);
+    await stop(child, true);
+    expect(pids().filter(isAlive)).toEqual([]);
+  });
+});
+
+linux("the descendants of a process", () => {
+  test("are found in all generations, groups and sessions, with the time of their start", async () => {
+    const child = await start("stubborn-family", 3);
+    const found = descendants(child.pid ?? 0);
+    expect(found.map(({ pid }) => pid).sort()).toEqual(pids().filter((pid) => pid !== child.pid).sort());
+    expect(found.every(isSameProcess)).toBe(true);
+    expect(isSameProcess({ pid: child.pid ?? 0, startedAt: "0" })).toBe(false);
+  });
+
+  test("of a process that is gone are none", () => {
+    expect(descendants(4_000_000)).toEqual([]);
+    expect(isSameProcess({ pid: 4_000_000, startedAt: "1" })).toBe(false);
+  });
+});
