@@ -6,6 +6,8 @@ export interface Limits {
   readonly streamBytes: number;
   /** Elements of one JSON-RPC batch that are processed. */
   readonly batchElements: number;
+  /** Levels of a message's JSON; what is nested more deeply is cut off. */
+  readonly nestedLevels: number;
   /** Pages of one discovery. */
   readonly discoveryPages: number;
   /** Tools (or resources, templates, prompts) of one discovery. */
@@ -94,6 +96,7 @@ export const LIMITS: Limits = Object.freeze({
   messageBytes: 16 * MiB,
   streamBytes: 256 * MiB,
   batchElements: 1000,
+  nestedLevels: 256,
   discoveryPages: 100,
   discoveryTools: 16_384,
   rememberedListBytes: 8 * MiB,

@@ -1,18 +1,19 @@
 /** One run of the real Pi, offline: a home and a project of its own, a scripted model, and a look at what is left. */
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
+import { promisify } from "node:util";
 import { ScriptedModel } from "./model.mjs";
 
 const EVENT_MS = 20_000;
 const EXIT_MS = 15_000;
 
 /**
- * Starts Pi. `files` are written below the home folder (`~/…`) or the project; `answer` replies to the dialogs of its UI,
- * by default with yes, the first choice, or "text".
+ * Starts Pi. `files` are written below the home folder (`~/…`) or the project; `first` are commands of Pi's own to run
+ * before; `answer` replies to the dialogs of its UI, by default with yes, the first choice, or "text".
  */
 export async function startPi({
   pi,
@@ -63,6 +64,8 @@ export async function startPi({
     PI_TELEMETRY: "0",
     ...more.env,
   };
+  for (const command of more.first ?? [])
+    await promisify(execFile)(pi.node, [pi.cli, ...command], { cwd: project, env, timeout: EXIT_MS });
   const startedAt = performance.now();
   const child = spawn(pi.node, all, { cwd: project, env, stdio: ["pipe", "pipe", "pipe"] });
   return new PiRun({

@@ -16,13 +16,17 @@ export interface AuthContext {
   readonly redactor: Redactor;
 }
 
+/** Characters of a reason or of a challenge in an error: parts of them come from servers. */
+const MAX_CHARACTERS = 1000;
+
 /** The error of a sign-in that did not succeed; known secrets in the reason are masked. */
 export function failed(
   context: AuthContext,
   reason: string,
   more: Pick<Facts["auth.failed"], "hint" | "oauthError"> = {},
 ): AdapterError<"auth.failed"> {
-  return new AdapterError("auth.failed", { server: context.server, reason: context.redactor.text(reason), ...more });
+  const shown = printable(context.redactor.text(reason), MAX_CHARACTERS);
+  return new AdapterError("auth.failed", { server: context.server, reason: shown, ...more });
 }
 
 /** What to throw after the signal was aborted: its reason where that is ours, else `cancelled`. */
@@ -32,7 +36,11 @@ export function cancelledBy(signal: AbortSignal, server: string): AdapterError {
 
 /** Remote text as it may be quoted: one line, without control characters, bounded. */
 export function excerpt(text: string, limits: Limits): string {
+  return printable(text, limits.quotedCharacters);
+}
+
+export function printable(text: string, characters: number = MAX_CHARACTERS): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed here.
   const line = text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, " ").trim();
-  return line.length > limits.quotedCharacters ? `${line.slice(0, limits.quotedCharacters)}…` : line;
+  return line.length > characters ? `${line.slice(0, characters)}…` : line;
 }

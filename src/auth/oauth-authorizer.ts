@@ -3,7 +3,7 @@ import { AdapterError, isSituation } from "../errors.ts";
 import type { Facts } from "../messages.ts";
 import { type Authorization, authorize, renew } from "./authorize.ts";
 import { type ChallengeFacts, nonceOf, readChallenge } from "./challenge-facts.ts";
-import { type AuthContext, failed } from "./context.ts";
+import { type AuthContext, failed, printable } from "./context.ts";
 import { isEnding } from "./grants.ts";
 import { exchange } from "./oauth-request.ts";
 import { isPersonless } from "./personless.ts";
@@ -221,7 +221,7 @@ export class OAuthAuthorizer implements Authorizer {
 
 /** The facts of the refusal, which the sign-in itself does not know. */
 function withFacts(error: unknown, { status, wwwAuthenticate }: Challenge): unknown {
-  const facts = { status, wwwAuthenticate };
+  const facts = { status, wwwAuthenticate: printable(wwwAuthenticate) };
   if (isSituation(error, "auth.required")) return new AdapterError("auth.required", { ...factsOf(error), ...facts });
   if (isSituation(error, "auth.failed")) return new AdapterError("auth.failed", { ...factsOf(error), ...facts });
   return error;

@@ -1,9 +1,9 @@
-import type { ConfigEntry } from "../config/entry.ts";
 import type { ApprovalRequest, ServerContext } from "../contract.ts";
 import { isAdapterError } from "../errors.ts";
+import type { ServerSpec } from "../server-spec.ts";
 import type { Options } from "./options.ts";
 import type { Person } from "./person.ts";
-import { loadConfig } from "./servers.ts";
+import { specOf } from "./servers.ts";
 import { oneLine } from "./terminal.ts";
 
 const SHOWN_CHARACTERS = 500;
@@ -16,28 +16,32 @@ export function approver(
   options: Options,
   person: Person,
 ): (request: ApprovalRequest, context: ServerContext) => Promise<boolean> {
-  return async (request, { cwd, signal }) => {
-    if (request.action === "call" || request.configPath === undefined || options.config !== undefined) return true;
-    if (options.url !== undefined) return true;
-    const { servers } = await loadConfig({ cwd: cwd ?? process.cwd() });
-    if (isTrusted(servers.get(request.server), cwd ?? process.cwd())) return true;
+  return async (request, { cwd = process.cwd(), signal }) => {
+    const chosen = request.configPath === undefined || options.config !== undefined || options.url !== undefined;
+    if (request.action === "call" || chosen) return true;
+    const spec = await specIn(cwd, request.server);
+    if (spec === undefined) return false;
+    // Also where a project's file enables what the user has disabled, it is the project that wants the start.
+    if (spec.trust === "always" || (spec.origin !== "project" && spec.enabledBy === undefined)) return true;
     const what = request.url ?? [request.command, ...(request.args ?? [])].join(" ");
     const text = [
-      `Server "${request.server}" is of this project's own file ${oneLine(request.configPath, SHOWN_CHARACTERS)}:`,
-      `  ${oneLine(what, SHOWN_CHARACTERS)}`,
+      `Server "${request.server}" is wanted by this project's own file ${shown(spec.enabledBy ?? spec.configPath ?? "")}:`,
+      `  ${shown(what)}`,
     ].join("\n");
     return person.alone(() => person.agrees({ text, prompt: "Start it? [y/N] ", signal }));
   };
 }
 
-/** Whether the contract's trust rule lets a server start without asking. */
-function isTrusted(entry: ConfigEntry | undefined, cwd: string): boolean {
-  if (entry === undefined) return false;
+/** Nothing where the entry is gone or broken: then it cannot start either. */
+async function specIn(cwd: string, server: string): Promise<ServerSpec | undefined> {
   try {
-    const { origin, trust } = entry.spec({ cwd });
-    return origin !== "project" || trust === "always";
+    return await specOf(server, { cwd });
   } catch (error) {
-    if (isAdapterError(error)) return false; // It cannot start either.
+    if (isAdapterError(error)) return undefined;
     throw error;
   }
+}
+
+function shown(text: string): string {
+  return oneLine(text, SHOWN_CHARACTERS);
 }

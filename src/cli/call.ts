@@ -23,7 +23,7 @@ export async function call(words: readonly string[], context: CommandContext): P
     } catch (error) {
       if (signal.aborted) throw error;
       const failure = failureOf(error);
-      tell(failure, terminal, options.json === true);
+      tell(failure, context);
       const { mcpResult } = failure.details;
       if (options.output !== undefined && mcpResult !== undefined)
         await saveOutput(mcpResult, options.output, terminal);

@@ -13,6 +13,7 @@ type Examined = Surveyed & { readonly advice?: string; readonly signIn?: SignIn 
 
 interface SignIn {
   readonly state: string;
+  readonly issuer?: string;
   readonly expiresAt?: string;
 }
 
@@ -46,8 +47,9 @@ async function signInOf(server: string, session: Session): Promise<SignIn | unde
   const { configPath } = session;
   const { storedSignIn } = await import("./account.ts");
   try {
-    const { state, expiresAt } = await storedSignIn(server, { cwd: session.cwd, configPath });
-    return state === "signed_out" ? undefined : { state, ...(expiresAt === undefined ? {} : { expiresAt }) };
+    const { state, issuer, expiresAt } = await storedSignIn(server, { cwd: session.cwd, configPath });
+    if (state === "signed_out") return undefined;
+    return { state, ...(issuer === undefined ? {} : { issuer }), ...(expiresAt === undefined ? {} : { expiresAt }) };
   } catch {
     return undefined; // A store or an entry that cannot be read is told by the failure of the server itself.
   }
@@ -102,12 +104,17 @@ function about(each: Examined, cwd: string, terminal: Terminal): string[] {
     protocolVersion === undefined ? undefined : `protocol ${oneLine(protocolVersion, 40)}`,
     state === "ok" ? (tools === undefined ? "no tools" : `${tools} tools`) : undefined,
     milliseconds === undefined ? undefined : `${milliseconds} ms`,
-    signIn === undefined ? undefined : signIn.state.replace("_", " "),
+    signIn === undefined ? undefined : signInText(signIn),
   ];
   const lines = [`${mark(state, terminal)} ${terminal.style("bold", server)}  ${facts.filter(Boolean).join(", ")}`];
   if (error !== undefined) lines.push(indented(`${error.code}: ${clean(error.message)}`));
   if (each.advice !== undefined) lines.push(indented(`What to do: ${each.advice}`));
   return lines;
+}
+
+function signInText({ state, issuer, expiresAt }: SignIn): string {
+  const where = issuer === undefined ? "" : ` at ${oneLine(issuer, NAME_CHARACTERS)}`;
+  return `${state.replace("_", " ")}${where}${expiresAt === undefined ? "" : `, token until ${expiresAt}`}`;
 }
 
 function mark(state: Surveyed["state"] | "warning", terminal: Terminal): string {

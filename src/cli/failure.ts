@@ -2,7 +2,9 @@ import type { ErrorCode } from "../contract.ts";
 import { type Failure, isAdapterError, toFailure } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
 import { renderResult, textOf } from "../tools/render.ts";
-import { clean, type Terminal } from "./terminal.ts";
+import type { Options } from "./options.ts";
+import type { CommandContext } from "./session.ts";
+import { clean } from "./terminal.ts";
 
 /** What was thrown, as a failure with a code: our own errors and the steps' alike. */
 export function failureOf(error: unknown): Failure {
@@ -18,13 +20,13 @@ export function statusOf({ code }: Failure): number {
 }
 
 /** Tells a failure on stderr, with what to do next. */
-export function tell(failure: Failure, terminal: Terminal, json: boolean): void {
-  if (json) {
+export function tell(failure: Failure, { terminal, options }: Pick<CommandContext, "terminal" | "options">): void {
+  if (options.json === true) {
     terminal.note(JSON.stringify({ error: failure }));
     return;
   }
   const { code } = failure;
-  const hint = advice(failure);
+  const hint = advice(failure, options);
   const head = terminal.styleNote("red", code === "tool_error" ? "The tool failed:" : `Error (${code}):`);
   terminal.note(`${head} ${clean(wholeMessage(failure))}`);
   if (hint !== undefined) terminal.note(terminal.styleNote("dim", hint));
@@ -37,10 +39,11 @@ function wholeMessage({ code, message, details }: Failure): string {
 }
 
 /** What a person at a terminal can do about a failure, where the message alone does not say it. */
-export function advice({ code, details }: Pick<Failure, "code" | "details">): string | undefined {
-  const server =
-    typeof details["server"] === "string" && !details["server"].includes("/") ? details["server"] : undefined;
-  const target = server ?? "--url URL";
+export function advice(
+  { code, details }: Pick<Failure, "code" | "details">,
+  { url }: Options = {},
+): string | undefined {
+  const target = url === undefined && typeof details["server"] === "string" ? details["server"] : "--url URL";
   switch (code) {
     case "denied":
       return details["reason"] === "untrusted"
@@ -51,7 +54,11 @@ export function advice({ code, details }: Pick<Failure, "code" | "details">): st
     case "tool_not_found":
       return `rpi-mcp list ${target} shows its tools.`;
     case "auth_required":
-      return `rpi-mcp login ${target} signs in; a token can also stand in the headers of its entry, or in --header.`;
+      // A sign-in that failed says itself what to do, and where the login would help the message says so, too.
+      if (details["reason"] !== undefined) return undefined;
+      return details["hint"] === undefined
+        ? `rpi-mcp login ${target} signs in; a token can also stand in the headers of its entry, or in --header.`
+        : "A token can also stand in the headers of its entry, or in --header.";
     case "timeout":
       return 'Give it longer with --timeout SECONDS, or with "timeout" in its entry.';
     case "invalid_params":

@@ -16,6 +16,7 @@ interface Choice {
 }
 
 const LABEL_CHARACTERS = 200;
+const SHOWN_CHOICES = 100;
 
 /** Asks for one field of a form until the answer fits its schema. */
 export async function askField(
@@ -35,12 +36,39 @@ export async function askField(
     if (line === undefined) return "cancelled";
     if (line.trim() === "" && fallback !== undefined) return { value: fallback };
     if (line.trim() === "" && !required) return "nothing";
-    const value = read(line, property, choices);
-    const check = value === undefined ? undefined : await checkAgainst(property, value);
-    if (check !== undefined && check.kind !== "mismatch") return { value };
-    terminal.note(
-      `  ${terminal.styleNote("yellow", check?.kind === "mismatch" ? `It ${check.reason}.` : expected(property, choices))}`,
-    );
+    const answer = await answerOf(line, field, choices);
+    if (typeof answer !== "string") return answer;
+    terminal.note(`  ${terminal.styleNote("yellow", answer)}`);
+  }
+}
+
+/** The value of a typed line, or what is wrong with it. */
+async function answerOf(
+  line: string,
+  { property }: Field,
+  choices: readonly Choice[],
+): Promise<{ value: unknown } | string> {
+  const value = line.trim() === "" ? undefined : read(line, property, choices);
+  if (value === undefined) return expected(property, choices);
+  if (typeof value === "string" && !isOfFormat(value, property["format"]))
+    return `It must be of the format ${String(property["format"])}.`;
+  const check = await checkAgainst(property, value);
+  return check.kind === "mismatch" ? `It ${check.reason}.` : { value };
+}
+
+/** The formats a form may ask for; schemas themselves do not enforce them. */
+function isOfFormat(value: string, format: unknown): boolean {
+  switch (format) {
+    case "email":
+      return /^[^@\s]+@[^@\s]+$/.test(value);
+    case "uri":
+      return URL.canParse(value);
+    case "date":
+      return /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value));
+    case "date-time":
+      return /^\d{4}-\d\d-\d\dT/i.test(value) && !Number.isNaN(Date.parse(value));
+    default:
+      return true;
   }
 }
 
@@ -48,7 +76,9 @@ function introduction({ name, property, required }: Field, choices: readonly Cho
   const { title, description } = property;
   const parts = [title, description].filter((part): part is string => typeof part === "string" && part !== "");
   const label = `${parts.length === 0 ? name : parts.join(": ")}${required ? "" : " (optional)"}`;
-  const lines = choices.map(({ label: choice }, index) => `    ${index + 1}  ${oneLine(choice, LABEL_CHARACTERS)}`);
+  const lines = choices
+    .slice(0, SHOWN_CHOICES)
+    .map(({ label: choice }, index) => `    ${index + 1}  ${oneLine(choice, LABEL_CHARACTERS)}`);
   return [oneLine(label, LABEL_CHARACTERS), ...lines].join("\n");
 }
 

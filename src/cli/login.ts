@@ -56,9 +56,11 @@ export async function logout(words: readonly string[], { options, terminal, sign
 async function targetOf(command: string, words: readonly string[], options: Options): Promise<ServerSpec> {
   if (options.header !== undefined) throw usage(`${command} takes no --header`);
   const server = oneServer(command, words, options);
-  if (options.url !== undefined) {
+  // Names of servers have no colon: an address, as the errors show it, can stand in their place.
+  const url = options.url ?? (server !== undefined && /^https?:/i.test(server) ? server : undefined);
+  if (url !== undefined) {
     const { specForUrl } = await import("../config/url-target.ts");
-    return specForUrl(options.url);
+    return specForUrl(url);
   }
   const { config } = options;
   const { resolve } = await import("node:path");

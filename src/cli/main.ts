@@ -58,7 +58,7 @@ async function main(argv: readonly string[]): Promise<number> {
     if (ending.status !== undefined) return ending.status;
     const { failureOf, statusOf, tell } = await import("./failure.ts");
     const failure = failureOf(error);
-    tell(failure, terminal, options.json === true);
+    tell(failure, { terminal, options });
     return statusOf(failure);
   }
 }

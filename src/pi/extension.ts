@@ -1,9 +1,9 @@
 import { DECLARATIONS } from "../tools/declarations.ts";
-import type { PiApi, PiTool } from "./pi-api.ts";
+import type { PiApi, PiContext, PiTool } from "./pi-api.ts";
 import { repairArguments } from "./repair.ts";
 import type { PiSession } from "./session.ts";
 import { isProjectTrusted } from "./trust.ts";
-import { claimSession } from "./twin.ts";
+import { claimSession, tellOfTwin } from "./twin.ts";
 
 export type { PiApi } from "./pi-api.ts";
 
@@ -26,7 +26,10 @@ function install(pi: PiApi): void {
   const registerTool = pi.registerTool?.bind(pi);
   if (registerTool === undefined) return;
   const claim = claimSession(pi.events);
-  if (!claim.granted) return;
+  if (!claim.granted) {
+    listen(pi, "session_start", tellOfTwin);
+    return;
+  }
   const life = new Life();
   listen(pi, "session_start", (context) => life.begin(isProjectTrusted(context)));
   listen(pi, "session_shutdown", () => {
@@ -92,7 +95,7 @@ class Life {
 function listen(
   pi: PiApi,
   event: "session_start" | "session_shutdown",
-  handler: (context: Parameters<typeof isProjectTrusted>[0]) => unknown,
+  handler: (context: PiContext | undefined) => unknown,
 ): void {
   try {
     pi.on?.(event, (_event, context) => handler(context));

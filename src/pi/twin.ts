@@ -1,4 +1,5 @@
-import type { PiApi } from "./pi-api.ts";
+import { fileURLToPath } from "node:url";
+import type { PiApi, PiContext } from "./pi-api.ts";
 
 const CHANNEL = "rpi-mcp-adapter.present";
 
@@ -28,10 +29,7 @@ export function claimSession(events: PiApi["events"]): Claim {
   try {
     const question: Question = { url: import.meta.url, taken: false };
     events.emit(CHANNEL, question);
-    if (question.taken) {
-      process.emitWarning(`rpi-mcp-adapter is installed twice; the copy at ${import.meta.url} stays idle.`);
-      return claim(false);
-    }
+    if (question.taken) return claim(false);
     events.on(CHANNEL, (asked) => {
       // The same file once more is the host loading it anew, not a second copy.
       if (present && isQuestion(asked) && asked.url !== import.meta.url) asked.taken = true;
@@ -40,6 +38,12 @@ export function claimSession(events: PiApi["events"]): Claim {
     // Without a bus there is no second copy to be found.
   }
   return claim(true);
+}
+
+/** Tells the person which copy stays idle, where there is a UI. */
+export function tellOfTwin(context: PiContext | undefined): void {
+  const message = `rpi-mcp-adapter is installed twice. This copy stays idle: ${fileURLToPath(import.meta.url)}`;
+  if (context?.hasUI === true) context.ui?.notify?.(message, "warning");
 }
 
 function isQuestion(value: unknown): value is Question {

@@ -1,3 +1,5 @@
+import { LIMITS } from "../limits.ts";
+
 export type RequestId = string | number;
 
 export interface JsonRpcRequest {
@@ -61,6 +63,8 @@ export function parseMessages(text: string, batchElements: number): readonly Jso
   } catch {
     return undefined; // Not JSON: the caller decides what that means on its transport.
   }
+  // Each level takes two characters.
+  if (text.length > 2 * LIMITS.nestedLevels) prune(value, LIMITS.nestedLevels);
   if (!Array.isArray(value)) {
     const message = asMessage(value);
     return message === undefined ? undefined : [message];
@@ -71,6 +75,25 @@ export function parseMessages(text: string, batchElements: number): readonly Jso
     if (message !== undefined) messages.push(message);
   }
   return messages.length === 0 ? undefined : messages;
+}
+
+const DEEP = "[nested too deeply]";
+
+/** Cuts off what is nested more deeply: it would overflow the stack of whoever walks through it, the host included. */
+function prune(value: unknown, levels: number): void {
+  if (typeof value !== "object" || value === null) return;
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length; at++) {
+      if (levels > 1) prune(value[at], levels - 1);
+      else if (typeof value[at] === "object" && value[at] !== null) value[at] = DEEP;
+    }
+    return;
+  }
+  const members = value as Record<string, unknown>;
+  for (const key in members) {
+    if (levels > 1) prune(members[key], levels - 1);
+    else if (typeof members[key] === "object" && members[key] !== null) members[key] = DEEP;
+  }
 }
 
 function asMessage(value: unknown): JsonRpcMessage | undefined {

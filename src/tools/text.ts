@@ -7,9 +7,8 @@ export function firstSentence(text: unknown, max: number): string {
   const end = /[.!?。！？](?=\s|$)/u.exec(line);
   const sentence = end === null ? line : line.slice(0, end.index + end[0].length);
   if (sentence.length <= max) return sentence;
-  const cut = sentence.slice(0, max - 1);
-  const space = cut.lastIndexOf(" ");
-  return `${withoutHalfCharacter(space > max / 2 ? cut.slice(0, space) : cut)}${ELLIPSIS}`;
+  const space = sentence.slice(0, max).lastIndexOf(" ");
+  return `${withoutHalfCharacter(sentence.slice(0, space > max / 2 ? space : max - 1))}${ELLIPSIS}`;
 }
 
 /** Without a lone high surrogate at its end. */

@@ -12,7 +12,11 @@ export interface StandingStreamOptions {
   readonly headers: () => readonly string[];
 }
 
-type State = "closed" | "opening" | "open" | "refused";
+/** What ends one attempt and says nothing of the next. */
+const MAY_PASS = ["closed", "connect.failed", "cancelled"] as const;
+
+/** `waiting`: for the time to pass that the server asked for. `refused`: the server has no such stream. */
+type State = "closed" | "waiting" | "opening" | "open" | "refused";
 
 /**
  * The event stream on which a server asks what belongs to no response of its own (Transports, Listening for Messages from
@@ -29,6 +33,8 @@ export class StandingStream {
   #lastEventId: string | undefined;
   /** Ends in a row before anything came. */
   #futile = 0;
+  /** The server does not say that the stream is open before it has something to say. */
+  #slow = false;
   #notBefore = 0;
   #timer: NodeJS.Timeout | undefined;
 
@@ -40,7 +46,8 @@ export class StandingStream {
   async during<T>(work: () => Promise<T>): Promise<T> {
     this.#calls++;
     try {
-      await this.#ready();
+      if (this.#state === "closed") this.#openInTime();
+      if ((this.#state === "waiting" || this.#state === "opening") && !this.#slow) await this.#opened();
       return await work();
     } finally {
       if (--this.#calls === 0) this.#rest();
@@ -48,39 +55,35 @@ export class StandingStream {
   }
 
   /** A server that is slow to open it must not hold up the call for long. */
-  async #ready(): Promise<void> {
-    if (this.#state === "closed") this.#openInTime();
-    if (this.#state !== "opening") return;
+  async #opened(): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, this.#options.client.limits.standingMs);
+    const late = new Promise<"late">((resolve) => {
+      timer = setTimeout(() => resolve("late"), this.#options.client.limits.standingMs);
     });
-    await Promise.race([this.#decided, late]);
+    const how = await Promise.race([this.#decided, late]);
     clearTimeout(timer);
+    if (how === "late" && this.#state === "opening") this.#slow = true;
   }
 
-  /** No call waits any more: nothing is opened, and what hangs is given up for good. */
+  /** No call waits any more: nothing is opened, and what is not open yet is given up. */
   #rest(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#state !== "opening") return;
-    this.#state = "refused";
-    this.#attempt.cancel();
+    if (this.#state === "waiting") this.#state = "closed";
+    else if (this.#state === "opening") this.#attempt.cancel();
   }
 
   #openInTime(): void {
     const wait = this.#notBefore - performance.now();
-    if (wait <= 0) this.#open();
-    else
-      this.#timer ??= setTimeout(() => {
-        this.#timer = undefined;
-        if (this.#state === "closed") this.#open();
-      }, wait);
-  }
-
-  #open(): void {
-    this.#state = "opening";
-    this.#decided = new Promise((decided) => void this.#listen(decided));
+    this.#state = wait > 0 ? "waiting" : "opening";
+    this.#decided = new Promise((decided) => {
+      if (wait <= 0) void this.#listen(decided);
+      else
+        this.#timer = setTimeout(() => {
+          this.#state = "opening";
+          void this.#listen(decided);
+        }, wait);
+    });
   }
 
   async #listen(decided: () => void): Promise<void> {
@@ -90,8 +93,10 @@ export class StandingStream {
     try {
       // Never a reason to sign in: a challenge on it refuses it, and the call's own request meets its own.
       await client.lastly(this.#request(), (response) => this.#follow(response, stream, decided));
+      this.#notBefore = performance.now() + stream.retryMs;
     } catch (error) {
-      if (!isSituation(error, "closed") && !isSituation(error, "connect.failed")) this.#state = "refused";
+      if (!MAY_PASS.some((situation) => isSituation(error, situation))) this.#state = "refused";
+      if (!this.#attempt.cancelled) this.#notBefore = performance.now() + stream.retryMs;
     }
     decided();
     this.#ended(stream);
@@ -115,7 +120,6 @@ export class StandingStream {
     this.#lastEventId = stream.lastEventId ?? this.#lastEventId;
     this.#futile = stream.advanced ? 0 : this.#futile + 1;
     this.#state = this.#futile >= client.limits.resumeAttempts || client.stopped.aborted ? "refused" : "closed";
-    this.#notBefore = performance.now() + stream.retryMs;
     if (this.#state === "closed" && this.#calls > 0) this.#openInTime();
   }
 

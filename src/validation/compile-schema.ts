@@ -15,7 +15,6 @@ const OPTIONS: Options = {
   validateSchema: false,
   validateFormats: false,
   logger: false,
-  addUsedSchema: false,
 };
 const MAX_DEPTH = 64;
 const MAX_SUBSCHEMAS = 5000;

@@ -42,7 +42,7 @@ async function begin(
     stderr += chunk.toString();
   });
   const end = ended(child);
-  const address = await waitFor("the address", () => /^ {2}(http\S+)$/m.exec(stderr)?.[1]);
+  const address = await waitFor("the address", () => /^ {2}(http\S+)$/m.exec(stderr)?.[1] ?? "");
   return { address, child, end };
 }
 
@@ -56,7 +56,10 @@ describe("rpi-mcp login and logout", () => {
 
     const doctor = await shell.run(["doctor", "--json", "--timeout", "1", ...servers], { env: env() });
     const { servers: found } = JSON.parse(doctor.stdout) as { servers: { server: string; signIn?: object }[] };
-    expect(found.find(({ server }) => server === "shop")?.signIn).toMatchObject({ state: "signed_in" });
+    expect(found.find(({ server }) => server === "shop")?.signIn).toMatchObject({
+      state: "signed_in",
+      issuer: authority.issuer,
+    });
 
     const out = await shell.run(["logout", "shop", ...servers], { env: env() });
     expect([out.status, out.stdout]).toEqual([0, "Signed out of shop.\n"]);
@@ -66,7 +69,7 @@ describe("rpi-mcp login and logout", () => {
   });
 
   it("takes the pasted address where the browser runs on another machine, and says if it is a wrong one", async () => {
-    const { address, child, end } = await begin("--url", resource.url, "--json");
+    const { address, child, end } = await begin(resource.url, "--json");
     const answer = await fetch(address, { redirect: "manual" });
     child.stdin.write("http://127.0.0.1/callback?code=x&state=wrong\n\n");
     child.stdin.write(`${answer.headers.get("location")}\n`);

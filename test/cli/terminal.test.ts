@@ -55,7 +55,7 @@ async function inTerminal(
       [["Start it? [y/N]", "y\r"]],
     );
     expect(status).toBe(0);
-    expect(screen).toMatch(/Server "mine" is of this project's own file .*\.mcp\.json:\r\n.*agent\.mjs/);
+    expect(screen).toMatch(/Server "mine" is wanted by this project's own file .*\.mcp\.json:\r\n.*agent\.mjs/);
     expect(screen).toContain("Echo: hello\r\n");
   });
 

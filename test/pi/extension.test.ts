@@ -66,16 +66,18 @@ describe("a second copy of the package in one session", () => {
   };
 
   it("stands back, since two tools of one name would end Pi; the same file loaded anew does not", async () => {
-    const warn = jest.spyOn(process, "emitWarning").mockImplementation(() => {});
     const events = busOf() as { on(channel: string, handler: (data: unknown) => void): void };
     // Another copy answers on the bus as this one does.
     events.on("rpi-mcp-adapter.present", (asked) => Object.assign(asked as object, { taken: true }));
-    expect([...host().load({ events }).tools]).toEqual([]);
-    expect(warn).toHaveBeenCalledTimes(1);
+    const second = host();
+    const told: string[] = [];
+    second.withUi({ notify: (message) => void told.push(message) });
+    expect([...second.load({ events }).tools]).toEqual([]);
+    await second.emit("session_start", { reason: "startup" });
+    expect(told.join("\n")).toContain("installed twice");
     const bus = busOf();
     expect(host().load({ events: bus }).tools.size).toBe(3);
     expect(host().load({ events: bus }).tools.size).toBe(3);
-    warn.mockRestore();
   });
 
   it("finds the first one present until its session ends", async () => {

@@ -59,7 +59,7 @@ class MinimalHost {
 
   async ready(): Promise<readonly string[]> {
     const first = await waitFor("the host is ready", () => this.answers.find(({ tools }) => tools));
-    return first.tools?.map(({ name }) => name) ?? [];
+    return first?.tools?.map(({ name }) => name) ?? [];
   }
 
   /** Sends a call of one of the server's tools; the answer's number. */
@@ -69,8 +69,9 @@ class MinimalHost {
     return id;
   }
 
-  answer(id: number): Promise<Answer> {
-    return waitFor(`the answer ${id}`, () => this.answers.find((answer) => answer.id === id));
+  async answer(id: number): Promise<Answer> {
+    const found = await waitFor(`the answer ${id}`, () => this.answers.find((answer) => answer.id === id));
+    return found ?? {};
   }
 
   async call(tool: string, args: object = {}): Promise<string> {

@@ -21,7 +21,8 @@ describe.each(HANDSHAKES)("the way of speaking of %s", (version) => {
   });
 
   test("takes every result as complete", () => {
-    for (const result of [{}, null, { resultType: "input_required" }]) expect(dialect.decode("tools/call", result)).toEqual({ kind: "complete", result });
+    for (const result of [{}, null, { resultType: "input_required" }])
+      expect(dialect.decode("tools/call", result)).toEqual({ kind: "complete", result });
   });
 
   test("gives up on a request by a notice, also where the request has a stream of its own", () => {
@@ -30,7 +31,8 @@ describe.each(HANDSHAKES)("the way of speaking of %s", (version) => {
   });
 
   test("lets servers ask, and knows no discovery of servers", () => {
-    for (const method of ["ping", "roots/list", "sampling/createMessage", "elicitation/create"]) expect(dialect.serverMayAsk(method)).toBe(true);
+    for (const method of ["ping", "roots/list", "sampling/createMessage", "elicitation/create"])
+      expect(dialect.serverMayAsk(method)).toBe(true);
     expect(dialect.serverMayAsk("tools/list")).toBe(false);
     expect(dialect.aliveMethod).toBe("ping");
     expect(dialect.knows("ping")).toBe(true);

@@ -6,12 +6,25 @@ function parse(value: unknown, batchElements = 10): unknown {
 }
 
 describe("reading messages", () => {
-  test.each(["", " ", "text", "{", "{}", "[]", "[[]]", "[1,{}]", '"ready"', "123", "null", "true", '{"level":30,"msg":"x"}', '{"id":7}', '{"id":7,"time":1}'])(
-    "%j holds none",
-    (text) => {
-      expect(parse(text)).toBeUndefined();
-    },
-  );
+  test.each([
+    "",
+    " ",
+    "text",
+    "{",
+    "{}",
+    "[]",
+    "[[]]",
+    "[1,{}]",
+    '"ready"',
+    "123",
+    "null",
+    "true",
+    '{"level":30,"msg":"x"}',
+    '{"id":7}',
+    '{"id":7,"time":1}',
+  ])("%j holds none", (text) => {
+    expect(parse(text)).toBeUndefined();
+  });
 
   test.each([
     [{ method: "a" }],
@@ -24,37 +37,78 @@ describe("reading messages", () => {
   });
 
   test.each([
-    [{ jsonrpc: "2.0", id: 1, result: {} }, { id: 1, result: {} }],
-    [{ id: "1", result: null }, { id: "1", result: null }],
-    [{ jsonrpc: "2.0", id: 1, result: 0, error: null }, { id: 1, result: 0 }],
-    [{ jsonrpc: "2.0", id: 1 }, { id: 1, result: undefined }],
+    [
+      { jsonrpc: "2.0", id: 1, result: {} },
+      { id: 1, result: {} },
+    ],
+    [
+      { id: "1", result: null },
+      { id: "1", result: null },
+    ],
+    [
+      { jsonrpc: "2.0", id: 1, result: 0, error: null },
+      { id: 1, result: 0 },
+    ],
+    [
+      { jsonrpc: "2.0", id: 1 },
+      { id: 1, result: undefined },
+    ],
   ])("%j is an answer", (message, expected) => {
     expect(parse(message)).toEqual([{ jsonrpc: "2.0", ...expected }]);
   });
 
   test.each([
-    [{ id: 1, error: { code: -1, message: "m", data: [1] } }, { id: 1, error: { code: -1, message: "m", data: [1] } }],
-    [{ id: 1, error: { code: "x", message: { a: 1 } } }, { id: 1, error: { code: -32603, message: '{"a":1}' } }],
-    [{ id: 1, error: {} }, { id: 1, error: { code: -32603, message: '"no message"' } }],
-    [{ id: 1, error: "text" }, { id: 1, error: { code: -32603, message: "text" } }],
-    [{ id: 1, error: false }, { id: 1, error: { code: -32603, message: "false" } }],
-    [{ jsonrpc: "2.0", id: null, error: { code: -32700, message: "m" } }, { id: null, error: { code: -32700, message: "m" } }],
-    [{ jsonrpc: "2.0", error: { code: -32700, message: "m" } }, { id: null, error: { code: -32700, message: "m" } }],
+    [
+      { id: 1, error: { code: -1, message: "m", data: [1] } },
+      { id: 1, error: { code: -1, message: "m", data: [1] } },
+    ],
+    [
+      { id: 1, error: { code: "x", message: { a: 1 } } },
+      { id: 1, error: { code: -32603, message: '{"a":1}' } },
+    ],
+    [
+      { id: 1, error: {} },
+      { id: 1, error: { code: -32603, message: '"no message"' } },
+    ],
+    [
+      { id: 1, error: "text" },
+      { id: 1, error: { code: -32603, message: "text" } },
+    ],
+    [
+      { id: 1, error: false },
+      { id: 1, error: { code: -32603, message: "false" } },
+    ],
+    [
+      { jsonrpc: "2.0", id: null, error: { code: -32700, message: "m" } },
+      { id: null, error: { code: -32700, message: "m" } },
+    ],
+    [
+      { jsonrpc: "2.0", error: { code: -32700, message: "m" } },
+      { id: null, error: { code: -32700, message: "m" } },
+    ],
   ])("%j is a failure, made regular", (message, expected) => {
     expect(parse(message)).toEqual([{ jsonrpc: "2.0", ...expected }]);
   });
 
-  test.each([[{ id: null, method: "a" }], [{ id: [1], method: "a" }], [{ method: 5, id: 1, result: {} }], [{ id: {}, result: 1 }], [{ error: { message: "a log entry" } }]])(
-    "%j is none of these, and is left out",
-    (value) => {
-      expect(parse(value)).toBeUndefined();
-    },
-  );
+  test.each([
+    [{ id: null, method: "a" }],
+    [{ id: [1], method: "a" }],
+    [{ method: 5, id: 1, result: {} }],
+    [{ id: {}, result: 1 }],
+    [{ error: { message: "a log entry" } }],
+  ])("%j is none of these, and is left out", (value) => {
+    expect(parse(value)).toBeUndefined();
+  });
 
   test("of a batch gives what is a message, up to the bound", () => {
     const message = { jsonrpc: "2.0", method: "a" };
     expect(parse([message, 1, {}, message])).toEqual([message, message]);
-    expect(parse(Array.from({ length: 50 }, () => message), 10)).toHaveLength(10);
+    expect(
+      parse(
+        Array.from({ length: 50 }, () => message),
+        10,
+      ),
+    ).toHaveLength(10);
   });
 
   test("shape decides before ids do: something with a method is never an answer", () => {

@@ -1,5 +1,13 @@
 import { describe, expect, test } from "@jest/globals";
-import { bestHandshake, isHandshake, isServerRequest, OFFERED, REVISIONS, revisionKnows, SELF_DESCRIBING } from "../../src/protocol/versions.ts";
+import {
+  bestHandshake,
+  isHandshake,
+  isServerRequest,
+  OFFERED,
+  REVISIONS,
+  revisionKnows,
+  SELF_DESCRIBING,
+} from "../../src/protocol/versions.ts";
 
 describe("the revisions", () => {
   test("are five, four of them with a handshake", () => {
@@ -16,7 +24,9 @@ describe("the revisions", () => {
     expect(knowing("server/discover")).toEqual(["2026-07-28"]);
     expect(knowing("tasks/get")).toEqual(["2025-11-25"]);
     expect(knowing("vendor/method")).toEqual(REVISIONS);
-    expect(["roots/list", "sampling/createMessage", "elicitation/create", "tools/list"].filter(isServerRequest)).toHaveLength(3);
+    expect(
+      ["roots/list", "sampling/createMessage", "elicitation/create", "tools/list"].filter(isServerRequest),
+    ).toHaveLength(3);
   });
 
   test("the newest that a server names and that was not refused is the next to try", () => {

@@ -59,6 +59,21 @@ describe("matching answers", () => {
     expect(host.pids("answers")).toHaveLength(1);
   });
 
+  test("what is nested without end is cut off, wherever it stands, and overflows no stack", async () => {
+    const logged: string[] = [];
+    const services: HostServices = { log: ({ message }) => logged.push(message), listRoots: async () => [] };
+    const host = make({ services }).serve("deep", "messages", "deep");
+    const result = await host.call("deep", "good", { kind: "result" });
+    expect(textOf(result)).toContain("kept");
+    expect(JSON.stringify(result)).toContain("[nested too deeply]");
+    expect(textOf(await host.call("deep", "good", { kind: "content" }))).toContain("odd");
+    expect((await host.callFailure("deep", "good", { kind: "error" })).code).toBe("rpc_error");
+    const list = await host.list("deep");
+    expect(JSON.stringify(list.details)).toContain('"name":"good"');
+    expect(logged).toHaveLength(3);
+    expect(host.pids("deep")).toHaveLength(1);
+  });
+
   test("a result beside a null error is a result", async () => {
     const host = make().serve("answers", "messages", "answers");
     const answer = { error: null, result: { content: [{ type: "text", text: "both" }] } };

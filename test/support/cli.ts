@@ -82,11 +82,17 @@ export class Shell {
     return { PATH, HOME: this.home, TMPDIR: this.root, ...windows };
   }
 
-  /** The process ids that fixture servers told. */
-  pids(): number[] {
+  /** What fixture servers noted under this event, or all of it; `at` is in microseconds. */
+  noted(event?: string): { readonly event: string; readonly pid: number; readonly at: number }[] {
     if (!existsSync(this.ledger)) return [];
     const lines = readFileSync(this.ledger, "utf8").split("\n").filter(Boolean);
-    return [...new Set(lines.map((line) => (JSON.parse(line) as { pid: number }).pid))];
+    const all = lines.map((line) => JSON.parse(line) as { event: string; pid: number; at: number });
+    return event === undefined ? all : all.filter((each) => each.event === event);
+  }
+
+  /** The processes of the fixture servers that ever ran. */
+  pids(): number[] {
+    return [...new Set(this.noted().map(({ pid }) => pid))];
   }
 
   /** Whether a fixture server has noted a line with this text. */

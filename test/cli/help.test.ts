@@ -1,0 +1,79 @@
+import { readFileSync } from "node:fs";
+import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
+import { parseCommandLine } from "../../src/cli/program.ts";
+import { VERSION } from "../../src/version.ts";
+import { Shell } from "../support/cli.ts";
+
+const docs = readFileSync(new URL("../../docs/cli.md", import.meta.url), "utf8");
+
+function help(...words: string[]): string {
+  const parsed = parseCommandLine([...words, "--help"]);
+  if ("command" in parsed) throw new Error("That is no help.");
+  expect(parsed).toMatchObject({ status: 0, err: "" });
+  return parsed.out;
+}
+
+const commandsIn = (text: string): string[] =>
+  [...text.matchAll(/^ {2}([a-z]+)\b/gm)].map(([, name = ""]) => name).filter((name) => name !== "rpi");
+const optionsIn = (text: string): Set<string> =>
+  new Set([...text.matchAll(/(?<![\w-])--[a-z][a-z-]*/g)].map(([option]) => option));
+const section = (text: string, title: string): string =>
+  text.split(/^## /m).find((part) => part.startsWith(title)) ?? "";
+
+const commands = commandsIn(help().split("Commands:")[1]?.split("Examples:")[0] ?? "").filter(
+  (name) => name !== "help",
+);
+
+describe("the help and docs/cli.md", () => {
+  it("name the same commands, with the same words behind them", () => {
+    const usages = commands.map((name) => /^Usage: (.*?) *$/m.exec(help(name))?.[1]);
+    expect(commands.length).toBeGreaterThan(5);
+    expect([...docs.matchAll(/^## (rpi-mcp .*)$/gm)].map(([, usage]) => usage)).toEqual(usages);
+  });
+
+  it("name the same options, for all commands and for each", () => {
+    const shared = optionsIn(help().split("Commands:")[0] ?? "");
+    const told = optionsIn(section(docs, "Options of all commands"));
+    for (const option of ["--help", "--version"]) expect(docs).toContain(`rpi-mcp ${option}`);
+    expect([...told, "--help", "--version"].sort()).toEqual([...shared].sort());
+    for (const name of commands) {
+      const own = optionsIn((help(name).split("\nOptions:\n")[1] ?? "").split("Global Options:")[0] ?? "");
+      own.delete("--help");
+      const rows = [...section(docs, `rpi-mcp ${name}`).matchAll(/^\| `(--[a-z-]+)/gm)].map(([, option]) => option);
+      expect([name, ...rows]).toEqual([name, ...[...own].filter((option) => !shared.has(option))]);
+    }
+  });
+
+  it("name no option that there is not", () => {
+    const all = new Set([help(), ...commands.map((name) => help(name))].flatMap((text) => [...optionsIn(text)]));
+    expect([...optionsIn(docs)].filter((option) => !all.has(option))).toEqual([]);
+  });
+
+  it("show the shared options with every command", () => {
+    for (const name of commands) expect(help(name)).toContain("--config <file>");
+  });
+});
+
+describe("the built command", () => {
+  let shell: Shell;
+  beforeEach(() => {
+    shell = new Shell();
+  });
+  afterEach(() => shell.remove());
+
+  it("prints its help and its version on stdout", async () => {
+    expect(await shell.run(["--help"])).toEqual({ status: 0, signal: null, stdout: help(), stderr: "" });
+    expect(await shell.run(["--version"])).toEqual({ status: 0, signal: null, stdout: `${VERSION}\n`, stderr: "" });
+  });
+
+  it("prints its help on stderr, and fails, where no command was given", async () => {
+    const { status, stdout, stderr } = await shell.run([]);
+    expect([status, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain("Commands:");
+  });
+
+  it("guesses what a misspelt command or option was to be", async () => {
+    expect((await shell.run(["lst"])).stderr).toContain("Did you mean list?");
+    expect((await shell.run(["list", "--qery", "x"])).stderr).toContain("Did you mean --query?");
+  });
+});

@@ -1,0 +1,44 @@
+import { expect, test } from "@jest/globals";
+import type { HostServices } from "../../src/contract.ts";
+import { InputPort } from "../../src/session/input.ts";
+import { helpfulHost } from "../support/era-servers.ts";
+
+test("a sampling question that brings tools is refused, since they were not declared", async () => {
+  const services = helpfulHost();
+  const port = new InputPort({ server: "s", services });
+  const answer = await port.ask("sampling/createMessage", { messages: [], maxTokens: 1, tools: [] }, 1000);
+  expect(answer).toMatchObject({ error: { code: -32602 } });
+  expect(services.asked).toEqual([]);
+});
+
+test("what a host leaves out of a message is filled in, what is no message is refused", async () => {
+  const ask = async (given: unknown): Promise<unknown> => {
+    const services = { createMessage: async () => given } as unknown as HostServices;
+    return new InputPort({ server: "s", services }).ask("sampling/createMessage", {}, 1000);
+  };
+  const content = { type: "text", text: "Hi" };
+  expect(await ask({ content })).toEqual({ result: { role: "assistant", model: "unknown", content } });
+  expect(await ask({ role: "user", model: "m", content })).toEqual({ result: { role: "user", model: "m", content } });
+  for (const nonsense of [null, "text", {}, { content: "text" }, []])
+    expect(await ask(nonsense)).toMatchObject({ error: { code: -32603 } });
+});
+
+test("only http and https addresses are shown to a person", async () => {
+  const services = helpfulHost();
+  const port = new InputPort({ server: "s", services });
+  for (const url of ["javascript:alert(1)", "file:///etc/passwd", "no url", 7])
+    expect(await port.ask("elicitation/create", { mode: "url", url }, 1000)).toMatchObject({ error: { code: -32602 } });
+  expect(services.asked).toEqual([]);
+});
+
+test("a form's answer holds its own fields and no others, with defaults where the host says nothing", async () => {
+  const requestedSchema = {
+    type: "object",
+    properties: { a: { type: "string", default: "x" }, b: { type: "integer", default: 3 }, c: { type: "boolean" } },
+  };
+  const services: HostServices = {
+    elicit: async () => ({ action: "accept", content: { b: 4, c: undefined, extra: {} } }),
+  };
+  const answer = await new InputPort({ server: "s", services }).ask("elicitation/create", { requestedSchema }, 1000);
+  expect(answer).toEqual({ result: { action: "accept", content: { a: "x", b: 4 } } });
+});

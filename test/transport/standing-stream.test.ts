@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import type { HostServices } from "../../src/contract.ts";
+import { type FaultExchange, FaultServer, type Scenario } from "../support/http-fault-server.ts";
+import { harnesses, jsonOf, type PluginHarness, textOf } from "../support/plugin-harness.ts";
+import { waitFor } from "../support/wait.ts";
+
+const make = harnesses();
+const OPENING = { "mcp-session-id": "session-1" };
+const QUESTION = JSON.stringify({ jsonrpc: "2.0", id: "q", method: "roots/list" });
+const ROOTS = [{ uri: "file:///project" }];
+const LIMITS = { standingMs: 400, resumeAttempts: 3, minRetryMs: 20 };
+
+/** The streams that stand open, and the calls that wait. */
+let streams: FaultExchange[] = [];
+let calls: FaultExchange[] = [];
+const begun = new WeakSet<FaultExchange>();
+let server: FaultServer;
+
+/** A server that asks on the stream before it answers a call. */
+const ASKS: Scenario = {
+  opening: OPENING,
+  get: (exchange) => {
+    streams.push(exchange);
+    exchange.begin();
+    exchange.event("", { id: `e${streams.length}` });
+  },
+  on: "*",
+  post: (exchange) => {
+    const { method, id } = exchange.seen.rpc;
+    if (method === "tools/call") {
+      calls.push(exchange);
+      streams.at(-1)?.event(QUESTION, { id: "e9" });
+    } else if (method === undefined && id === "q") {
+      exchange.respond(202);
+      calls.at(-1)?.json(JSON.stringify({ jsonrpc: "2.0", id: calls.at(-1)?.seen.rpc.id, result: asText(exchange) }));
+    } else exchange.good();
+  },
+};
+
+/** The same, but it says nothing on the stream before it asks. */
+const ASKS_LATE: Scenario = {
+  ...ASKS,
+  get: (exchange) => void streams.push(exchange),
+  post: (exchange) => {
+    const stream = streams.at(-1);
+    if (exchange.seen.rpc.method === "tools/call" && stream !== undefined && !begun.has(stream)) {
+      begun.add(stream);
+      stream.begin();
+    }
+    return ASKS.post?.(exchange);
+  },
+};
+
+function asText({ seen }: FaultExchange): object {
+  return { content: [{ type: "text", text: JSON.stringify(seen.rpc.result) }] };
+}
+
+/** A server whose calls take a while, and whose stream does as it is told. */
+function slow(get: (exchange: FaultExchange) => void): Scenario {
+  return { opening: OPENING, get, post: (exchange) => void setTimeout(() => exchange.good(), 400) };
+}
+
+function refusing(status: number, type = "text/plain", body = "no"): Scenario {
+  return { opening: OPENING, get: (exchange) => exchange.respond(status, { "content-type": type }, body) };
+}
+
+beforeAll(async () => {
+  server = await FaultServer.start({
+    scenarios: {
+      asks: ASKS,
+      "asks-late": ASKS_LATE,
+      "get-404": refusing(404),
+      "get-400": refusing(400),
+      "get-401": refusing(401),
+      "get-500": refusing(500),
+      "get-html": refusing(200, "text/html", "<p>no</p>"),
+      "get-405": { opening: OPENING },
+      "get-hangs": { opening: OPENING, get: () => undefined },
+      "get-closes": slow((exchange) => {
+        exchange.begin();
+        exchange.chunk("retry: 0\n\n");
+        exchange.finish();
+      }),
+    },
+  });
+});
+afterAll(() => server.dispose());
+beforeEach(() => {
+  streams = [];
+  calls = [];
+});
+
+function setUp(path: string, services: HostServices | undefined = { listRoots: async () => ROOTS }): PluginHarness {
+  const host = make({ ...(services === undefined ? {} : { services }), limits: LIMITS });
+  return host.configure("server", { type: "http", url: server.url(path) });
+}
+
+function gets(path: string): number {
+  return server.requests(path, "GET").length;
+}
+
+describe("the stream on which servers ask", () => {
+  test("is opened by the first call, in its session, and serves the next ones", async () => {
+    const host = setUp("asks");
+    await host.list("server");
+    expect(gets("asks")).toBe(0);
+    for (let call = 1; call <= 3; call++) expect(jsonOf(await host.call("server", "echo"))).toEqual({ roots: ROOTS });
+    const [get, ...more] = server.requests("asks", "GET");
+    expect(more).toEqual([]);
+    expect(get?.headers).toMatchObject({
+      accept: "text/event-stream",
+      "mcp-session-id": "session-1",
+      "mcp-protocol-version": "2025-11-25",
+    });
+    expect(get?.headers).not.toHaveProperty("last-event-id");
+    // Only the server's ends keep this process alive.
+    const sockets = (): number => process.getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length;
+    await waitFor("the connection is idle", () => sockets() === server.sockets.size);
+  });
+
+  test("is reopened by the next call where it broke off, at the place where it was", async () => {
+    const host = setUp("asks");
+    await host.call("server", "echo");
+    const before = gets("asks");
+    streams.at(-1)?.chunk("retry: 20\n\n");
+    streams.at(-1)?.finish();
+    streams.at(-1)?.close();
+    for (let lists = 0; lists < 3; lists++) await host.list("server");
+    expect(gets("asks")).toBe(before);
+    expect(jsonOf(await host.call("server", "echo"))).toEqual({ roots: ROOTS });
+    expect(server.requests("asks", "GET").at(-1)?.headers).toMatchObject({ "last-event-id": "e9" });
+  });
+
+  test("is not opened for a host that answers no questions", async () => {
+    const host = setUp("get-404", { log: () => undefined });
+    expect(textOf(await host.call("server", "echo", { text: "x" }))).toBe("x");
+    expect(gets("get-404")).toBe(0);
+  });
+
+  test.each(["get-404", "get-400", "get-401", "get-405", "get-html"])(
+    "is given up where the server has none, and calls go on (%s)",
+    async (path) => {
+      const opened: string[] = [];
+      const services: HostServices = { listRoots: async () => ROOTS, openUrl: async (url) => void opened.push(url) };
+      const host = setUp(path, services);
+      const before = gets(path);
+      for (const text of ["one", "two"]) expect(textOf(await host.call("server", "echo", { text }))).toBe(text);
+      expect(gets(path)).toBe(before + 1);
+      expect(opened).toEqual([]);
+    },
+  );
+
+  test("is tried again by the next call where the server failed", async () => {
+    const host = setUp("get-500");
+    for (const text of ["one", "two"]) expect(textOf(await host.call("server", "echo", { text }))).toBe(text);
+    expect(gets("get-500")).toBeLessThanOrEqual(2);
+  });
+
+  test("holds up only one call, and not for long, where the server says nothing", async () => {
+    const host = setUp("get-hangs");
+    const from = performance.now();
+    expect(textOf(await host.call("server", "echo", { text: "one" }))).toBe("one");
+    expect(performance.now() - from).toBeGreaterThan(350);
+    expect(performance.now() - from).toBeLessThan(3000);
+    const then = performance.now();
+    for (const text of ["two", "three", "four"]) expect(textOf(await host.call("server", "echo", { text }))).toBe(text);
+    expect(performance.now() - then).toBeLessThan(1000);
+    expect(gets("get-hangs")).toBe(3);
+  });
+
+  test("serves a server that opens it only when it has something to ask", async () => {
+    const host = setUp("asks-late");
+    for (let call = 1; call <= 2; call++) expect(jsonOf(await host.call("server", "echo"))).toEqual({ roots: ROOTS });
+  });
+
+  test("is reopened a bounded number of times while a call waits, and never afterwards", async () => {
+    const host = setUp("get-closes");
+    expect(textOf(await host.call("server", "echo", { text: "x" }))).toBe("x");
+    const count = gets("get-closes");
+    expect(count).toBeGreaterThan(1);
+    expect(count).toBeLessThanOrEqual(3);
+    await host.call("server", "echo", { text: "y" });
+    expect(gets("get-closes")).toBe(count);
+  });
+});
