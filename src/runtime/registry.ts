@@ -1,10 +1,11 @@
-import { Cancellation } from "../cancellation.ts";
+import type { Cancellation } from "../cancellation.ts";
 import { AdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
-import { PersonWait } from "../person-wait.ts";
+import type { PersonWait } from "../person-wait.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import type { Transport } from "../transport/transport.ts";
 import type { Connection } from "./connection.ts";
+import { type AcquireOptions, SharedAttempt } from "./shared-attempt.ts";
 
 /** Whose connections: those of one host session, of one project, or of a program without either. */
 export interface Scope {
@@ -28,11 +29,6 @@ export interface Attempt {
 
 export type Connect = (attempt: Attempt) => Promise<Connection>;
 
-export interface AcquireOptions {
-  readonly timeoutMs: number;
-  readonly cancellation: Cancellation;
-}
-
 export interface Lease {
   readonly connection: Connection;
   /** It was made for this call: what fails on it now would fail again. */
@@ -44,16 +40,8 @@ interface Slot {
   readonly name: string;
   spec: ServerSpec;
   connection: Connection | undefined;
-  connecting: Connecting | undefined;
+  connecting: SharedAttempt | undefined;
   readonly transports: Set<Transport>;
-}
-
-interface Connecting {
-  readonly promise: Promise<Connection>;
-  readonly cancellation: Cancellation;
-  readonly wait: PersonWait;
-  waiters: number;
-  transport: Transport | undefined;
 }
 
 /** The live connections of one plugin: one for each scope, config file (or URL) and server; made on demand, once. */
@@ -62,6 +50,8 @@ export class Registry {
   readonly #limits: Limits;
   readonly #slots = new Map<string, Slot>();
   readonly #closing = new Set<Promise<void>>();
+  /** Out of use, but not yet done. */
+  readonly #retired = new Set<Connection>();
   /** What each server spoke last, by its settings. */
   readonly #spoken = new Map<string, string>();
   #isShutDown = false;
@@ -86,22 +76,27 @@ export class Registry {
     const key = slotKey(scope, spec);
     let slot = this.#slots.get(key);
     if (slot !== undefined && slot.spec !== spec) {
-      if (!serves(slot.spec, spec)) {
-        void this.#drop(key, slot);
+      if (serves(slot.spec, spec)) slot.spec = spec;
+      else {
+        if (slot.connection === undefined) void this.#drop(key, slot);
+        else this.#retire(key, slot, slot.connection);
         slot = undefined;
-      } else slot.spec = spec;
+      }
     }
     if (slot?.connection !== undefined) return { connection: slot.connection, isNew: false };
     slot ??= this.#reserve(key, scope, spec);
     slot.connecting ??= this.#start(key, slot);
-    return { connection: await this.#join(key, slot, slot.connecting, options), isNew: true };
+    return { connection: await slot.connecting.join(options), isNew: true };
   }
 
-  /** Drops this connection if it is still the one in use; the next call makes a new one. */
+  /**
+   * Takes this connection out of use, if it is the one in use: the next call makes a new one. What other calls still wait for
+   * on it is not cut off; it is closed when the last of them is over.
+   */
   discard(scope: Scope, connection: Connection): void {
     const key = slotKey(scope, connection.spec);
     const slot = this.#slots.get(key);
-    if (slot?.connection === connection) void this.#drop(key, slot);
+    if (slot?.connection === connection) this.#retire(key, slot, connection);
   }
 
   /** Releases one connection; resolves when it is down. Whether there was one. */
@@ -124,6 +119,8 @@ export class Registry {
   async shutdown(): Promise<void> {
     this.#isShutDown = true;
     for (const [key, slot] of this.#slots) void this.#drop(key, slot);
+    for (const connection of this.#retired) void this.#track(connection.session.close());
+    this.#retired.clear();
     // What was being opened may still bring up something to close.
     while (this.#closing.size > 0) await Promise.all(this.#closing);
   }
@@ -146,99 +143,54 @@ export class Registry {
     return slot;
   }
 
-  #start(key: string, slot: Slot): Connecting {
+  #start(key: string, slot: Slot): SharedAttempt {
     const { spec, scope } = slot;
-    const cancellation = new Cancellation();
+    const attempt = new SharedAttempt(slot.name, () => {
+      if (slot.connecting !== attempt) return;
+      attempt.cancellation.cancel();
+      void this.#track(attempt.over());
+      this.#gone(key, slot);
+    });
+    const { cancellation, wait } = attempt;
     const hint = this.#spoken.get(spec.fingerprint);
     const onTransport = (transport: Transport): void => {
       slot.transports.add(transport);
-      connecting.transport = transport;
+      attempt.transport = transport;
     };
     const onClosed = (): void => this.#gone(key, slot);
-    const wait = new PersonWait();
-    const promise = this.#connect({ spec, scope, cancellation, hint, onTransport, onClosed, wait }).then(
-      (connection) => {
-        this.#learn(spec.fingerprint, connection.protocolVersion);
-        slot.connecting = undefined;
-        if (this.#slots.get(key) !== slot) {
-          void this.#track(connection.session.close());
-          throw this.#released(slot);
-        }
-        if (connection.session.isClosed) this.#gone(key, slot);
-        else slot.connection = connection;
-        return connection;
-      },
-      (error: unknown) => {
-        this.#spoken.delete(spec.fingerprint);
-        const released = this.#slots.get(key) !== slot;
-        this.#gone(key, slot);
-        throw released ? this.#released(slot) : error;
-      },
+    attempt.begin(
+      this.#connect({ spec, scope, cancellation, hint, onTransport, onClosed, wait }).then(
+        (connection) => this.#made(key, slot, connection),
+        (error: unknown) => {
+          this.#spoken.delete(spec.fingerprint);
+          const released = this.#slots.get(key) !== slot;
+          this.#gone(key, slot);
+          throw released ? this.#released(slot) : error;
+        },
+      ),
     );
-    const connecting: Connecting = { promise, cancellation, wait, waiters: 0, transport: undefined };
-    // Every waiter may have left before it fails; they were told why.
-    promise.catch(nothing);
-    return connecting;
+    return attempt;
   }
 
-  /** Waits for a shared attempt with a deadline of one's own; the attempt is given up when the last waiter leaves. */
-  #join(
-    key: string,
-    slot: Slot,
-    connecting: Connecting,
-    { timeoutMs, cancellation }: AcquireOptions,
-  ): Promise<Connection> {
-    const server = slot.name;
-    if (cancellation.cancelled) return Promise.reject(new AdapterError("cancelled", { server }));
-    connecting.waiters++;
-    return new Promise<Connection>((resolve, reject) => {
-      const leave = (error: AdapterError): void => {
-        settle();
-        reject(error);
-        if (connecting.waiters === 0 && slot.connecting === connecting) {
-          connecting.cancellation.cancel();
-          void this.#track(connecting.promise.then(nothing, nothing));
-          this.#gone(key, slot);
-        }
-      };
-      const onTimeout = (): void => {
-        const more = connecting.wait.putOff(timeoutMs);
-        if (more > 0) {
-          timer = setTimeout(onTimeout, more);
-          return;
-        }
-        const diagnostics = connecting.transport?.diagnostics() ?? {};
-        leave(
-          new AdapterError("timeout", {
-            server,
-            method: "initialize",
-            phase: "connect",
-            seconds: timeoutMs / 1000,
-            outcomeUnknown: false,
-            ...diagnostics,
-          }),
-        );
-      };
-      let timer = setTimeout(onTimeout, timeoutMs);
-      const release = cancellation.onCancel(() => leave(new AdapterError("cancelled", { server })));
-      let settled = false;
-      const settle = (): void => {
-        if (settled) return;
-        settled = true;
-        clearTimeout(timer);
-        release();
-        connecting.waiters--;
-      };
-      connecting.promise.then(
-        (connection) => {
-          settle();
-          resolve(connection);
-        },
-        (error: unknown) => {
-          settle();
-          reject(error);
-        },
-      );
+  #made(key: string, slot: Slot, connection: Connection): Connection {
+    this.#learn(slot.spec.fingerprint, connection.protocolVersion);
+    slot.connecting = undefined;
+    if (this.#slots.get(key) !== slot) {
+      void this.#track(connection.session.close());
+      throw this.#released(slot);
+    }
+    if (connection.session.isClosed) this.#gone(key, slot);
+    else slot.connection = connection;
+    return connection;
+  }
+
+  #retire(key: string, slot: Slot, connection: Connection): void {
+    this.#slots.delete(key);
+    slot.connection = undefined;
+    slot.transports.clear();
+    this.#retired.add(connection);
+    void connection.session.drained().then(() => {
+      if (this.#retired.delete(connection)) void this.#track(connection.session.close());
     });
   }
 
@@ -259,7 +211,7 @@ export class Registry {
     const work: Promise<unknown>[] = connection === undefined ? [] : [connection.session.close()];
     for (const transport of slot.transports) work.push(transport.close());
     // Cancelled, it ends soon; until then it may still start something.
-    if (connecting !== undefined) work.push(connecting.promise.then(nothing, nothing));
+    if (connecting !== undefined) work.push(connecting.over());
     slot.transports.clear();
     return this.#track(Promise.all(work).then(() => undefined));
   }
@@ -285,8 +237,6 @@ export class Registry {
     return closing;
   }
 }
-
-function nothing(): void {}
 
 /** Whether a connection made with the one settings serves the other. */
 function serves(made: ServerSpec, wanted: ServerSpec): boolean {

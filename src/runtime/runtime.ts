@@ -14,7 +14,8 @@ import { LISTS } from "../session/catalog.ts";
 import { Approval } from "./approval.ts";
 import type { Connection } from "./connection.ts";
 import { connector } from "./open-connection.ts";
-import { type AcquireOptions, type Attempt, type Lease, Registry, type Scope } from "./registry.ts";
+import { type Attempt, type Lease, Registry, type Scope } from "./registry.ts";
+import type { AcquireOptions } from "./shared-attempt.ts";
 import type { SignIns } from "./sign-in.ts";
 import { Spill } from "./spill.ts";
 

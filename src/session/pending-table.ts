@@ -6,6 +6,7 @@ import type { Pending } from "./pending.ts";
 export class PendingTable {
   readonly #all = new Map<number, Pending>();
   readonly #lists = new Set<Pending>();
+  #onEmpty: (() => void) | undefined;
 
   get size(): number {
     return this.#all.size;
@@ -23,7 +24,22 @@ export class PendingTable {
   /** Whether it was still on the wire. */
   delete(pending: Pending): boolean {
     if (pending.options.page !== undefined) this.#lists.delete(pending);
-    return this.#all.delete(pending.id);
+    const found = this.#all.delete(pending.id);
+    if (this.#onEmpty !== undefined) this.#tellEmpty();
+    return found;
+  }
+
+  /** Calls back once, when nothing is on the wire. */
+  whenEmpty(listener: () => void): void {
+    this.#onEmpty = listener;
+    this.#tellEmpty();
+  }
+
+  #tellEmpty(): void {
+    if (this.#all.size > 0) return;
+    const listener = this.#onEmpty;
+    this.#onEmpty = undefined;
+    listener?.();
   }
 
   find(id: RequestId | null | undefined): Pending | undefined {
@@ -51,6 +67,7 @@ export class PendingTable {
     const all = [...this.#all.values()];
     this.#all.clear();
     this.#lists.clear();
+    this.#tellEmpty();
     return all;
   }
 }

@@ -111,6 +111,11 @@ export class Session implements Sink, PendingOwner {
     await this.transport.close();
   }
 
+  /** Resolves when no request is on the wire any more. */
+  drained(): Promise<void> {
+    return new Promise((resolve) => this.#pending.whenEmpty(resolve));
+  }
+
   // Sink
 
   message(raw: Raw): boolean {

@@ -13,7 +13,10 @@ describe("secrets of a config", () => {
       expect(failure.code).toBe("connect_failed");
       expect(JSON.stringify(failure)).not.toContain(SECRET);
       expect(failure.message).toContain("cannot log in with [redacted]");
-      expect(failure.details).toMatchObject({ stderr: "cannot log in with [redacted]", skippedLines: ["token is [redacted]"] });
+      expect(failure.details).toMatchObject({
+        stderr: "cannot log in with [redacted]",
+        skippedLines: ["token is [redacted]"],
+      });
       const search = await host.run("mcp_list", { configPath: host.configPath, query: "x" });
       expect(JSON.stringify(search)).not.toContain(SECRET);
       expect(JSON.stringify(await host.run("mcp_list", { configPath: host.configPath }))).not.toContain(SECRET);
@@ -25,7 +28,9 @@ describe("secrets of a config", () => {
 
   test("are masked in what the host logs, but a result is the server's and stays untouched", async () => {
     const logged: string[] = [];
-    const host = make({ services: { log: ({ message }) => logged.push(message) } }).serve("env", "processes", "env", { env: { API_TOKEN: SECRET } });
+    const host = make({ services: { log: ({ message }) => logged.push(message) } }).serve("env", "processes", "env", {
+      env: { API_TOKEN: SECRET },
+    });
     expect(textOf(await host.call("env", "env"))).toContain(SECRET);
     expect(logged.join()).not.toContain(SECRET);
   });

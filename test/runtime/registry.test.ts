@@ -10,7 +10,9 @@ const IMPATIENT = { stdinEndMs: 300, terminateMs: 300 };
 describe("connections", () => {
   test("are made once for parallel first calls: one process, one handshake [J08]", async () => {
     const host = make().serve("plain", "processes", "plain");
-    const texts = await Promise.all(Array.from({ length: 10 }, async (_, at) => textOf(await host.call("plain", "echo", { text: String(at) }))));
+    const texts = await Promise.all(
+      Array.from({ length: 10 }, async (_, at) => textOf(await host.call("plain", "echo", { text: String(at) }))),
+    );
     expect(texts).toEqual(["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]);
     expect(host.pids("plain")).toHaveLength(1);
     expect(host.received("plain", "initialize")).toHaveLength(1);
@@ -68,7 +70,10 @@ describe("connections", () => {
   }, 60_000);
 
   test("that failed do not count", async () => {
-    const host = make({ limits: { connections: 2 } }).serve("fatal", "processes", "fatal").serve("one", "processes", "plain").serve("two", "processes", "plain");
+    const host = make({ limits: { connections: 2 } })
+      .serve("fatal", "processes", "fatal")
+      .serve("one", "processes", "plain")
+      .serve("two", "processes", "plain");
     for (let round = 0; round < 3; round++) await host.callFailure("fatal", "x");
     await host.call("one", "echo");
     await host.call("two", "echo");
@@ -148,15 +153,19 @@ describe("a change of the config", () => {
     expect((await host.callFailure("plain", "echo")).code).toBe("server_not_found");
   });
 
-  test("during a call ends that call as outcome unknown at the latest when the entry is used again", async () => {
+  test("during a call lets that call end on the old connection, which goes with it", async () => {
     const host = make({ limits: IMPATIENT }).serve("hang", "timing", "hang");
     const running = host.callStep("hang", "hang");
     await waitFor("the call is running", () => host.received("hang", "tools/call").length === 1);
+    const [old] = host.pids("hang");
     host.serve("hang", "timing", "hang", { env: { NEW: "1" } });
     await host.call("hang", "echo");
-    await running.settled;
-    expect(running.poll()).toMatchObject({ tag: "err", code: "closed", details: { outcomeUnknown: true } });
+    expect(running.poll()).toEqual({ tag: "pending" });
+    running.cancel();
+    expect(running.poll()).toMatchObject({ tag: "err", code: "cancelled" });
     running.destroy();
+    await waitFor("the old process is gone", () => old !== undefined && !isAlive(old));
+    await host.call("hang", "echo");
   });
 
   test("while it is being made ends the wait of its callers as closed, not as cancelled", async () => {

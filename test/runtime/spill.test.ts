@@ -11,7 +11,8 @@ describe("the private files of a session", () => {
     expect(readFileSync(one, "utf8") === text).toBe(true);
     expect(readFileSync(two, "utf8")).toBe("{}");
     expect(dirname(one)).toBe(dirname(two));
-    if (process.platform !== "win32") expect([statSync(one).mode & 0o777, statSync(dirname(one)).mode & 0o777]).toEqual([0o600, 0o700]);
+    if (process.platform !== "win32")
+      expect([statSync(one).mode & 0o777, statSync(dirname(one)).mode & 0o777]).toEqual([0o600, 0o700]);
     await spill.clear();
     expect(existsSync(dirname(one))).toBe(false);
   });

@@ -1,0 +1,85 @@
+import { type CancelListener, Cancellation } from "../cancellation.ts";
+import { AdapterError } from "../errors.ts";
+import { PersonWait } from "../person-wait.ts";
+import type { Transport } from "../transport/transport.ts";
+import type { Connection } from "./connection.ts";
+
+export interface AcquireOptions {
+  readonly timeoutMs: number;
+  readonly cancellation: Cancellation;
+}
+
+/**
+ * One attempt to connect that several callers wait for, each with a deadline and a cancellation of its own. It is given up
+ * when the last of them leaves.
+ */
+export class SharedAttempt {
+  readonly cancellation = new Cancellation();
+  readonly wait = new PersonWait();
+  readonly #server: string;
+  readonly #onDeserted: (attempt: SharedAttempt) => void;
+  #promise: Promise<Connection> | undefined;
+  #waiters = 0;
+  /** The newest transport that it made: what it says of a failure. */
+  transport: Transport | undefined;
+
+  constructor(server: string, onDeserted: (attempt: SharedAttempt) => void) {
+    this.#server = server;
+    this.#onDeserted = onDeserted;
+  }
+
+  begin(promise: Promise<Connection>): void {
+    this.#promise = promise;
+    // Every waiter may have left before it fails; they were told why.
+    promise.catch(nothing);
+  }
+
+  /** Resolves when it is over, whatever came of it. */
+  over(): Promise<void> {
+    return this.#promise?.then(nothing, nothing) ?? Promise.resolve();
+  }
+
+  /** @throws AdapterError `timeout` and `cancelled` for this caller alone, or why the attempt failed. */
+  join({ timeoutMs, cancellation }: AcquireOptions): Promise<Connection> {
+    const server = this.#server;
+    return new Promise<Connection>((resolve, reject) => {
+      if (cancellation.cancelled) return reject(new AdapterError("cancelled", { server }));
+      this.#waiters++;
+      const listener: CancelListener = { onCancel: () => leave(new AdapterError("cancelled", { server })) };
+      const onTimeout = (): void => {
+        const more = this.wait.putOff(timeoutMs);
+        if (more > 0) timer = setTimeout(onTimeout, more);
+        else leave(this.#timedOut(timeoutMs));
+      };
+      let timer = setTimeout(onTimeout, timeoutMs);
+      let waiting = true;
+      const settle = (): void => {
+        if (!waiting) return;
+        waiting = false;
+        clearTimeout(timer);
+        cancellation.delete(listener);
+        this.#waiters--;
+      };
+      const leave = (error: AdapterError): void => {
+        settle();
+        reject(error);
+        if (this.#waiters === 0) this.#onDeserted(this);
+      };
+      cancellation.add(listener);
+      this.#promise?.then(resolve, reject).finally(settle);
+    });
+  }
+
+  #timedOut(timeoutMs: number): AdapterError {
+    return new AdapterError("timeout", {
+      server: this.#server,
+      method: "initialize",
+      phase: "connect",
+      seconds: timeoutMs / 1000,
+      outcomeUnknown: false,
+      ...this.transport?.diagnostics(),
+    });
+  }
+}
+
+function nothing(): void {}
