@@ -15,6 +15,7 @@ import {
 import { HANDED_OVER, type Raw, type Sink, type Transport } from "../transport/transport.ts";
 import { AliveProbe } from "./alive.ts";
 import type { InputPort } from "./input.ts";
+import { logEntry } from "./log-entry.ts";
 import {
   type Answer,
   type GaveUp,
@@ -224,14 +225,7 @@ export class Session implements Sink, PendingOwner {
     if (method === "notifications/progress") {
       const report = progressReport(facts);
       if (report !== undefined) this.#pending.find(facts["progressToken"] as string | number)?.progress(report);
-    } else if (method === "notifications/message" && this.#options.log !== undefined) {
-      const { level, data, logger } = facts;
-      const text = typeof data === "string" ? data : (JSON.stringify(data) ?? "");
-      this.#options.log({
-        level: typeof level === "string" ? level : "info",
-        message: typeof logger === "string" ? `${logger}: ${text}` : text,
-      });
-    }
+    } else if (method === "notifications/message") this.#options.log?.(logEntry(facts));
     // Everything else tells of changes that the next discovery sees anyway, or is not ours to understand.
   }
 

@@ -117,33 +117,52 @@ export class FaultServer {
     // A peer that goes away is what this server is for.
     socket.on("error", () => undefined);
     this.#options.onConnection?.(socket);
-    let buffer: Buffer = Buffer.alloc(0);
     let turn = 0;
-    let early = false;
+    let chunks: Buffer[] = [];
+    let size = 0;
+    /** Bytes that make it worth looking again. */
+    let wanted = 0;
     socket.on("data", (chunk: Buffer) => {
-      buffer = buffer.length === 0 ? chunk : Buffer.concat([buffer, chunk]);
-      for (;;) {
-        const head = buffer.indexOf("\r\n\r\n");
-        if (head < 0) return;
-        const parsed = parseHead(buffer.toString("latin1", 0, head));
-        const scenario = this.#options.scenarios[parsed.path.slice(1)] ?? {};
-        if (scenario.early !== undefined && !early && buffer.indexOf('"method":"tools/call"') > 0) {
-          early = true;
-          socket.pause();
-          const seen: Seen = { ...parsed, body: "", rpc: { method: "tools/call" }, connection, turn: turn + 1 };
-          this.seen.push(seen);
-          scenario.early(new FaultExchange(this, socket, seen, scenario));
+      chunks.push(chunk);
+      size += chunk.length;
+      while (size >= wanted && size > 0) {
+        const buffer = Buffer.concat(chunks);
+        chunks = [buffer];
+        const request = this.#parse(buffer, connection, turn + 1);
+        wanted = typeof request === "number" ? request : 0;
+        if (typeof request === "number") return;
+        chunks = [buffer.subarray(request.end)];
+        size -= request.end;
+        const exchange = new FaultExchange(this, socket, request.seen, request.scenario);
+        this.seen.push(request.seen);
+        turn++;
+        if (!request.early) {
+          void this.#serve(exchange, request.scenario);
+          continue;
         }
-        if (early) return;
-        const end = head + 4 + Number(parsed.headers["content-length"] ?? 0);
-        if (buffer.length < end) return;
-        const body = buffer.toString("utf8", head + 4, end);
-        buffer = buffer.subarray(end);
-        const seen: Seen = { ...parsed, body, rpc: body === "" ? {} : JSON.parse(body), connection, turn: ++turn };
-        this.seen.push(seen);
-        void this.#serve(new FaultExchange(this, socket, seen, scenario), scenario);
+        // What follows is left unread, or at least unheard.
+        socket.removeAllListeners("data").pause();
+        request.scenario.early?.(exchange);
+        return;
       }
     });
+  }
+
+  /** The first request in the bytes, or how many bytes are needed before it can be there. */
+  #parse(bytes: Buffer, connection: number, turn: number): Parsed | number {
+    const head = bytes.indexOf("\r\n\r\n");
+    if (head < 0) return bytes.length + 1;
+    const parsed = parseHead(bytes.toString("latin1", 0, head));
+    const scenario = this.#options.scenarios[parsed.path.slice(1)] ?? {};
+    if (scenario.early !== undefined && bytes.includes('"method":"tools/call"')) {
+      const seen: Seen = { ...parsed, body: "", rpc: { method: "tools/call" }, connection, turn };
+      return { seen, scenario, end: bytes.length, early: true };
+    }
+    const end = head + 4 + Number(parsed.headers["content-length"] ?? 0);
+    if (bytes.length < end) return end;
+    const body = bytes.toString("utf8", head + 4, end);
+    const seen: Seen = { ...parsed, body, rpc: body === "" ? {} : JSON.parse(body), connection, turn };
+    return { seen, scenario, end, early: false };
   }
 
   async #serve(exchange: FaultExchange, scenario: Scenario): Promise<void> {
@@ -155,6 +174,14 @@ export class FaultServer {
     if (scenario.post !== undefined && (on === "*" || rpc.method === on)) return scenario.post(exchange);
     exchange.good();
   }
+}
+
+interface Parsed {
+  readonly seen: Seen;
+  readonly scenario: Scenario;
+  /** Where the next request begins. */
+  readonly end: number;
+  readonly early: boolean;
 }
 
 /** What a scenario answers with. */

@@ -5,7 +5,8 @@ import { FAULTS, ODDITIES } from "../support/http-faults.ts";
 import { failureOf, httpClient, type TransportClient, textOf } from "../support/transport-client.ts";
 import { waitFor } from "../support/wait.ts";
 
-const PROMPT_MS = 1000;
+/** Noticed when it happens, and not at some timeout; the rest is for a busy machine. */
+const PROMPT_MS = 3000;
 const FAST = { minRetryMs: 1, defaultRetryMs: 1, resumeAttempts: 3, refusalMs: 100, lingerMs: 50 };
 
 let server: FaultServer;
@@ -59,8 +60,8 @@ describe("a call that fails is sent once, and its end is noticed at once", () =>
     cancellation.cancel();
     const startedAt = performance.now();
     expect((await failure).situation).toBe("cancelled");
-    expect(performance.now() - startedAt).toBeLessThan(100);
-    await waitFor("the socket is closed at once", () => server.sockets.size < before, 500);
+    expect(performance.now() - startedAt).toBeLessThan(500);
+    await waitFor("the socket is closed at once", () => server.sockets.size < before, 3000);
     expect(server.executions(name)).toBe(fault.runs);
   });
 

@@ -139,7 +139,7 @@ describe("a stream that ends after an event id", () => {
     await client.call("x");
     const took = performance.now() - startedAt;
     expect(took).toBeGreaterThanOrEqual(expected - 2);
-    expect(took).toBeLessThan(expected + 700);
+    expect(took).toBeLessThan(expected + 5000);
   });
 
   test("is resumed as often as it brings something new, each time behind the newest event", async () => {

@@ -83,7 +83,7 @@ describe("opening", () => {
       details: { reason: expect.stringContaining("endpoint") },
     });
     expect(failure.message).not.toContain("pw@");
-    await waitFor("the connection is closed", () => server.sockets.size === 0, 1000);
+    await waitFor("the connection is closed", () => server.sockets.size === 0, 5000);
   });
 
   test("no endpoint in time: connect_failed", async () => {
@@ -95,7 +95,7 @@ describe("opening", () => {
       situation: "connect.failed",
       details: { reason: "it named no endpoint within 0.1 s" },
     });
-    await waitFor("the connection is closed", () => server.sockets.size === 0, 1000);
+    await waitFor("the connection is closed", () => server.sockets.size === 0, 5000);
   });
 
   test("a stream that ends first, or is none: connect_failed", async () => {
@@ -131,7 +131,7 @@ describe("opening", () => {
     await waitFor("the request", () => server.seen.length === 1);
     controller.abort();
     expect((await failure).situation).toBe("cancelled");
-    await waitFor("the connection is closed", () => server.sockets.size === 0, 1000);
+    await waitFor("the connection is closed", () => server.sockets.size === 0, 5000);
     const other = await setUp();
     expect((await failureOf(other.client.transport.open(other.client, AbortSignal.abort()))).situation).toBe(
       "cancelled",
@@ -211,7 +211,7 @@ describe("the end of the stream", () => {
       const { client, server } = await setUp({ onMessage: (_, { response }) => void response[how]() });
       await client.transport.open(client);
       void client.request("echo").catch(() => undefined);
-      const error = await waitFor("the end", () => client.closings[0], 1000);
+      const error = await waitFor("the end", () => client.closings[0], 5000);
       expect(error).toMatchObject({
         code: "closed",
         details: { outcomeUnknown: true, reason: expect.stringContaining("its event stream") },
@@ -223,7 +223,7 @@ describe("the end of the stream", () => {
       expect(server.messages).toHaveLength(1);
       await client.transport.close();
       expect(client.closings).toHaveLength(1);
-      await waitFor("nothing is left open", () => server.sockets.size === 0, 1000);
+      await waitFor("nothing is left open", () => server.sockets.size === 0, 5000);
     },
   );
 
@@ -232,7 +232,7 @@ describe("the end of the stream", () => {
     await client.transport.open(client);
     await client.request("echo");
     await client.transport.close();
-    await waitFor("nothing is left open", () => server.sockets.size === 0, 1000);
+    await waitFor("nothing is left open", () => server.sockets.size === 0, 5000);
     expect(client.closings).toEqual([]);
   });
 });
