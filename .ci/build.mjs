@@ -143,7 +143,9 @@ function lazyParts(file) {
         if (kind !== "dynamic-import") return undefined;
         if (PACKAGES.includes(path)) return lazy(path);
         if (!path.startsWith(".")) return undefined;
-        const part = relative(SRC, resolve(dirname(importer), path)).replaceAll(sep, "/").replace(/\.ts$/, "");
+        const part = relative(SRC, resolve(dirname(importer), path))
+          .replaceAll(sep, "/")
+          .replace(/\.ts$/, "");
         return PARTS.includes(part) ? lazy(part) : undefined;
       });
     },
@@ -214,6 +216,7 @@ async function license(folder) {
   const file = (await readdir(folder)).find((each) => /^licen[cs]e(\.|$)/i.test(each));
   // Some packages only name their license.
   if (file === undefined && typeof license !== "string") throw new Error(`${name} is bundled, but names no license.`);
-  if (file === undefined) return `${name} ${version} (${license})\n\nLicensed under ${license}, as its package.json says.\n`;
+  if (file === undefined)
+    return `${name} ${version} (${license})\n\nLicensed under ${license}, as its package.json says.\n`;
   return `${name} ${version} (${license})\n\n${(await readFile(join(folder, file), "utf8")).trim()}\n`;
 }

@@ -1,6 +1,6 @@
 /** Packs the built package, installs the tarball in an empty folder and uses it there as a stranger would. */
 import { execFile } from "node:child_process";
-import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,6 +9,11 @@ import { promisify } from "node:util";
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const NAME = "rpi-mcp-adapter";
 const ENTRIES = [NAME, `${NAME}/host`, `${NAME}/pi`];
+const INSTALLED_BYTES = 8 * 1024 * 1024;
+/** Scripts of package.json that npm runs on a user's machine. */
+const USER_SCRIPTS = ["preinstall", "install", "postinstall", "preuninstall", "uninstall", "postuninstall"];
+/** The modules that the types of test/types are about, and where a consumer finds them. */
+const PUBLISHED = { "src/index.ts": NAME, "src/host/host.ts": `${NAME}/host`, "src/pi/extension.ts": `${NAME}/pi` };
 const npm = process.platform === "win32" ? "npm.cmd" : "npm";
 const npx = process.platform === "win32" ? "npx.cmd" : "npx";
 
@@ -55,6 +60,12 @@ async function checkAll() {
       (await readdir(join(app, "node_modules"))).filter((each) => !each.startsWith(".")),
       [NAME],
     );
+  });
+  await check("what is installed is at most 8 MB, and none of it runs by being installed", async () => {
+    const bytes = await sizeOf(installed);
+    if (bytes > INSTALLED_BYTES) throw new Error(`${bytes} bytes are installed`);
+    const { scripts = {}, dependencies = {} } = JSON.parse(await readFile(join(installed, "package.json"), "utf8"));
+    equal([USER_SCRIPTS.filter((name) => name in scripts), dependencies], [[], {}]);
   });
   await check("npx rpi-mcp --help tells how to use it", async () => {
     matches(await run(npx, ["--no-install", "rpi-mcp", "--help"], app), /rpi-mcp/);
@@ -107,7 +118,17 @@ async function check(title, body) {
   }
 }
 
-/** Compiles a file that imports every entry, with the declarations themselves checked and only Node's types at hand. */
+async function sizeOf(path) {
+  const entry = await stat(path);
+  if (!entry.isDirectory()) return entry.size;
+  const sizes = await Promise.all((await readdir(path)).map((name) => sizeOf(join(path, name))));
+  return sizes.reduce((sum, each) => sum + each, 0);
+}
+
+/**
+ * Compiles a file that imports every entry, and the type tests against what is published, with the declarations themselves
+ * checked and only Node's types at hand.
+ */
 async function compile(app, module, moduleResolution) {
   const consumer = join(app, `consumer-${module}`);
   await mkdir(consumer);
@@ -115,9 +136,15 @@ async function compile(app, module, moduleResolution) {
   await cp(join(ROOT, "node_modules", "undici-types"), join(app, "node_modules", "undici-types"), { recursive: true });
   const lines = ENTRIES.map((entry, index) => `import * as entry${index} from "${entry}";\nvoid entry${index};\n`);
   await writeFile(join(consumer, "consumer.ts"), lines.join(""));
+  const tests = await readdir(join(ROOT, "test", "types"));
+  for (const name of tests) {
+    let text = await readFile(join(ROOT, "test", "types", name), "utf8");
+    for (const [source, entry] of Object.entries(PUBLISHED)) text = text.replaceAll(`"../../${source}"`, `"${entry}"`);
+    await writeFile(join(consumer, name), text);
+  }
   const compilerOptions = { module, moduleResolution, target: "es2023", lib: ["es2023"], strict: true, noEmit: true };
   const types = { skipLibCheck: false, typeRoots: ["./types"], types: ["node"], exactOptionalPropertyTypes: true };
-  const config = { compilerOptions: { ...compilerOptions, ...types }, files: ["consumer.ts"] };
+  const config = { compilerOptions: { ...compilerOptions, ...types }, files: ["consumer.ts", ...tests] };
   await writeFile(join(consumer, "tsconfig.json"), JSON.stringify(config));
   await run(process.execPath, [tool("typescript", "bin/tsc"), "-p", consumer], app);
 }

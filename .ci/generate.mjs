@@ -105,6 +105,8 @@ if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.a
 function withoutWords(_key, value) {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   // A property may have the name of a keyword; then its value is a schema.
-  const words = ["description", "title", "$comment", "examples"].filter((word) => word in value && typeof value[word] !== "object");
+  const words = ["description", "title", "$comment", "examples"].filter(
+    (word) => word in value && typeof value[word] !== "object",
+  );
   return Object.fromEntries(Object.entries(value).filter(([key]) => !words.includes(key)));
 }

@@ -15,7 +15,11 @@ import { fileURLToPath } from "node:url";
 import { createHost } from "../dist/host/host.js";
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
-const { SERVERS_DIR = join(tmpdir(), "mcp-servers"), SHARED = "", LIST = join(SHARED, "servers", "servers.json") } = process.env;
+const {
+  SERVERS_DIR = join(tmpdir(), "mcp-servers"),
+  SHARED = "",
+  LIST = join(SHARED, "servers", "servers.json"),
+} = process.env;
 const JOBS = Number(process.env.JOBS ?? 2);
 const START_MS = 90_000;
 /** Servers of both kinds are also spoken to in the revision that they do not choose by themselves. */
@@ -45,11 +49,18 @@ function trials(server, at) {
   const { name, http } = server;
   const trial = { name, server, at };
   const found = [];
-  if (!options.includes("--http")) found.push({ ...trial, transport: "stdio", expected: server.toolsWithoutClientCapabilities ?? server.tools });
+  if (!options.includes("--http"))
+    found.push({ ...trial, transport: "stdio", expected: server.toolsWithoutClientCapabilities ?? server.tools });
   if (http === undefined || options.includes("--stdio")) return inBothKinds(found);
   const { sse, measured } = http;
   found.push({ ...trial, transport: "http", way: http, expected: measured?.sdk?.tools ?? server.tools });
-  if (sse !== undefined) found.push({ ...trial, transport: "sse", way: { ...http, ...sse }, expected: measured?.sse?.tools ?? server.tools });
+  if (sse !== undefined)
+    found.push({
+      ...trial,
+      transport: "sse",
+      way: { ...http, ...sse },
+      expected: measured?.sse?.tools ?? server.tools,
+    });
   return inBothKinds(found);
 }
 
@@ -58,12 +69,14 @@ function inBothKinds(found) {
 }
 
 async function worker() {
-  for (let trial = queue.shift(); trial !== undefined; trial = queue.shift()) rows.push({ ...trial, ...(await tried(trial)) });
+  for (let trial = queue.shift(); trial !== undefined; trial = queue.shift())
+    rows.push({ ...trial, ...(await tried(trial)) });
 }
 
 async function tried(trial) {
   const { server } = trial;
-  if (!server.start.args.concat(server.start.command).every(isInstalled)) return { verdict: "skipped", facts: "not installed" };
+  if (!server.start.args.concat(server.start.command).every(isInstalled))
+    return { verdict: "skipped", facts: "not installed" };
   const home = join(dir, ".work", server.name);
   mkdirSync(home, { recursive: true });
   writeFileSync(join(home, "hello.txt"), "hello matrix\n");
@@ -75,7 +88,10 @@ async function tried(trial) {
     running = trial.way === undefined ? undefined : await listening(trial, home);
     const entry = running?.entry ?? { ...filled(server.start), env: { ...filled(server.start.env ?? {}), HOME: home } };
     const configPath = join(home, configName(trial));
-    writeFileSync(configPath, JSON.stringify({ mcpServers: { [server.name]: { ...entry, timeout: 90, protocol: trial.protocol } } }));
+    writeFileSync(
+      configPath,
+      JSON.stringify({ mcpServers: { [server.name]: { ...entry, timeout: 90, protocol: trial.protocol } } }),
+    );
     const facts = await used(host, { configPath, server: server.name }, trial);
     return { verdict: "passed", facts: `${facts}, ${Math.round(performance.now() - begin)} ms` };
   } catch (error) {
@@ -93,8 +109,10 @@ function configName({ transport, protocol = "auto" }) {
 
 async function used(host, target, { server, expected, protocol }) {
   const { details } = await host.call("mcp_list", target);
-  if (protocol !== undefined && details.protocolVersion !== protocol) throw new Error(`it speaks ${details.protocolVersion}`);
-  if (details.tools.length !== expected) throw new Error(`it has ${details.tools.length} tools, expected were ${expected}`);
+  if (protocol !== undefined && details.protocolVersion !== protocol)
+    throw new Error(`it speaks ${details.protocolVersion}`);
+  if (details.tools.length !== expected)
+    throw new Error(`it has ${details.tools.length} tools, expected were ${expected}`);
   const { tool, arguments: args, expect } = server.safeCall;
   const end = await host.call("mcp_call", { ...target, tool, arguments: filled(args) }).then(
     (result) => ({ result: result.details.mcpResult }),
@@ -109,14 +127,18 @@ async function used(host, target, { server, expected, protocol }) {
 function problemOf({ error, result }, { rpcError, isError, content, textIncludes, structured }) {
   if (rpcError !== undefined) {
     const code = error?.details?.rpcError?.code;
-    return code !== undefined && (rpcError === true || rpcError === code) ? undefined : `no JSON-RPC error ${rpcError}: ${shown(error ?? result)}`;
+    return code !== undefined && (rpcError === true || rpcError === code)
+      ? undefined
+      : `no JSON-RPC error ${rpcError}: ${shown(error ?? result)}`;
   }
   if (result === undefined) return `no result: ${shown(error)}`;
-  if (isError !== undefined && (result.isError === true) !== isError) return `isError is ${result.isError}: ${shown(result)}`;
+  if (isError !== undefined && (result.isError === true) !== isError)
+    return `isError is ${result.isError}: ${shown(result)}`;
   if ((error?.code === "tool_error") !== (result.isError === true)) return `isError became ${error?.code}`;
   const types = (result.content ?? []).map(({ type }) => type);
   if (content !== undefined && content.some((type) => !types.includes(type))) return `content is ${types}`;
-  if (textIncludes !== undefined && !JSON.stringify(result).includes(JSON.stringify(textIncludes).slice(1, -1))) return `no ${textIncludes}: ${shown(result)}`;
+  if (textIncludes !== undefined && !JSON.stringify(result).includes(JSON.stringify(textIncludes).slice(1, -1)))
+    return `no ${textIncludes}: ${shown(result)}`;
   if (structured && result.structuredContent === undefined) return "no structured content";
   return undefined;
 }
@@ -176,7 +198,12 @@ function freePort() {
 /** The value with every placeholder of the list replaced. */
 function filled(value, port) {
   if (typeof value === "string")
-    return value === "node" ? process.execPath : value.replaceAll("${SERVERS_DIR}", dir).replaceAll("${PORT}", String(port)).replaceAll("${LIST_DIR}", dirname(listPath));
+    return value === "node"
+      ? process.execPath
+      : value
+          .replaceAll("${SERVERS_DIR}", dir)
+          .replaceAll("${PORT}", String(port))
+          .replaceAll("${LIST_DIR}", dirname(listPath));
   if (Array.isArray(value)) return value.map((item) => filled(item, port));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, filled(item, port)]));

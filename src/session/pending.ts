@@ -85,9 +85,13 @@ export class Pending implements SendOptions, Deadline, CancelListener {
   }
 
   /** Made only where a transport asks for it. */
-  get signal(): AbortSignal {
+  get cancellation(): Cancellation {
     this.#wire ??= new Cancellation();
-    return this.#wire.signal;
+    return this.#wire;
+  }
+
+  get signal(): AbortSignal {
+    return this.cancellation.signal;
   }
 
   readonly answered = (): boolean => this.settled;

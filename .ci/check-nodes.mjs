@@ -1,0 +1,130 @@
+/**
+ * Uses the packed package as a stranger would, with the oldest Node it promises and with each line that is tested: import,
+ * require, jiti, a real call, the Pi extension, the command. Ends with the line "N passed, N failed".
+ */
+import { execFile } from "node:child_process";
+import { cp, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+const NAME = "rpi-mcp-adapter";
+const JITI = "2.7.0";
+const windows = process.platform === "win32";
+const { engines } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
+const LINES = [engines.node.replace(/^>=/, ""), "20", "22", "24"];
+
+/** Modules of a stranger's; each prints one line. */
+const USES = {
+  "import.mjs": `
+    import register, { createPlugin, LIMITS } from "${NAME}";
+    import { createHost } from "${NAME}/host";
+    import extension from "${NAME}/pi";
+    console.log(...[register, createPlugin, createHost, extension].map((each) => typeof each), typeof LIMITS);`,
+  "require.cjs": `
+    try {
+      const { register } = require("${NAME}");
+      console.log(typeof register, typeof require("${NAME}/host").createHost, typeof require("${NAME}/pi").default);
+    } catch (error) {
+      console.log(process.features.require_module ? error.stack : error.code);
+    }`,
+  "call.mjs": `
+    import { createHost } from "${NAME}/host";
+    const host = createHost();
+    await host.load("node_modules/${NAME}");
+    const { content } = await host.call("mcp_call", { configPath: "mcp.json", server: "agent", tool: "echo", arguments: { message: "x" } });
+    await host.shutdown();
+    console.log(content[0].text);`,
+  "jiti.mjs": `
+    import { createJiti } from "jiti";
+    const jiti = createJiti(import.meta.url, { moduleCache: false, tryNative: false, fsCache: false });
+    const extension = await jiti.import("${NAME}/pi", { default: true });
+    const tools = new Map();
+    const ends = [];
+    extension({ registerTool: (tool) => tools.set(tool.name, tool), on: (event, end) => event === "session_shutdown" && ends.push(end) });
+    const params = { configPath: "mcp.json", server: "agent", tool: "echo", arguments: '{"message":"x"}' };
+    const { content } = await tools.get("mcp_call").execute("1", params, undefined, undefined, {});
+    await ends[0]();
+    console.log(content[0].text);`,
+};
+const PRINTED = {
+  "import.mjs": "function function function function object",
+  "call.mjs": "Echo: x",
+  "jiti.mjs": "Echo: x",
+};
+
+const counts = { passed: 0, failed: 0 };
+const folder = await realpath(await mkdtemp(join(tmpdir(), "nodes-check-")));
+try {
+  await checkAll();
+} catch (error) {
+  counts.failed += 1;
+  console.error(error);
+} finally {
+  await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+}
+console.log(`${counts.passed} passed, ${counts.failed} failed`);
+process.exitCode = counts.failed > 0 ? 1 : 0;
+
+async function checkAll() {
+  const packed = await npm("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", folder], ROOT);
+  const app = join(folder, "app");
+  await mkdir(app);
+  await writeFile(join(app, "package.json"), '{"private":true}');
+  const tarball = join(folder, JSON.parse(packed)[0].filename);
+  await npm("npm", ["install", "--no-audit", "--no-fund", "--ignore-scripts", tarball, `jiti@${JITI}`], app);
+  for (const [name, text] of Object.entries(USES)) await writeFile(join(app, name), text);
+  await cp(join(ROOT, "test", "fixtures", "servers"), join(app, "servers"), { recursive: true });
+  const agent = { command: process.execPath, args: [join(app, "servers", "agent.mjs")] };
+  await writeFile(join(app, "mcp.json"), JSON.stringify({ mcpServers: { agent } }));
+  for (const line of LINES) await checkLine(line, app);
+}
+
+async function checkLine(line, app) {
+  const asks = ["-y", "-p", `node@${line}`, "node", "-p", "JSON.stringify([process.execPath, process.version])"];
+  const [node, version] = JSON.parse(await npm("npx", asks, app));
+  const requires = await runNode(node, ["-p", "process.features.require_module === true"], app);
+  const due = {
+    ...PRINTED,
+    "require.cjs": requires.trim() === "true" ? "function function function" : "ERR_REQUIRE_ESM",
+  };
+  for (const use of Object.keys(USES))
+    await check(`${version}: ${use}`, async () => equal((await runNode(node, [use], app)).trim(), due[use]));
+  await check(`${version}: rpi-mcp`, async () => {
+    const { bin } = JSON.parse(await readFile(join(app, "node_modules", NAME, "package.json"), "utf8"));
+    const main = join(app, "node_modules", NAME, Object.values(bin)[0]);
+    const args = ["call", "--config", "mcp.json", "agent", "echo", "message=x"];
+    equal((await runNode(node, [main, ...args], app)).trim(), "Echo: x");
+  });
+}
+
+/** The standard output of a program under that Node; whatever else it prints is a failure. */
+async function runNode(node, args, cwd) {
+  const { stdout, stderr } = await promisify(execFile)(node, args, { cwd, timeout: 60_000 });
+  equal(stderr, "");
+  return stdout;
+}
+
+async function npm(command, args, cwd) {
+  const options = { cwd, shell: windows, maxBuffer: 2 ** 26, timeout: 300_000 };
+  const { stdout } = await promisify(execFile)(windows ? `${command}.cmd` : command, args, options);
+  return stdout;
+}
+
+async function check(title, body) {
+  try {
+    await body();
+    counts.passed += 1;
+    console.log(`ok   ${title}`);
+  } catch (error) {
+    counts.failed += 1;
+    console.log(`FAIL ${title}\n${[error.message, error.stdout, error.stderr].filter(Boolean).join("\n")}`);
+  }
+}
+
+function equal(actual, expected) {
+  const [found, due] = [actual, expected].map((each) => JSON.stringify(each));
+  if (found !== due) throw new Error(`expected ${due}, found ${found}`);
+}
