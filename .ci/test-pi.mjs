@@ -3,7 +3,7 @@
  * line "N passed, N failed". With arguments, only the checks whose titles hold one of them.
  */
 
-import { cp, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -66,6 +66,7 @@ async function checkAll() {
   await check("a server that hangs in its handshake", hangingServer);
   await check("a server that does not leave", stubbornServer);
   await check("without a person a project's servers start only in a trusted project", trust);
+  await check("the start for Pi in the README", readmeStart);
   await check("the package installed with pi install, and a second copy beside it", installedTwice);
   await check("beside Pi's own MCP support", besideBuiltIn);
   await check(`Pi starts at most ${START_MS} ms later with the extension`, startTime);
@@ -320,6 +321,28 @@ async function trust() {
     await cleanEnd(run);
     matches(resultsIn(run.model.requests[1])[0], expected);
   }
+}
+
+/** Its two lines, with this package's folder in place of its name at the registry. */
+async function readmeStart() {
+  const readme = await readFile(join(ROOT, "README.md"), "utf8");
+  const [, script = ""] = /^<!-- run: pi -->\n+```sh\n([\s\S]*?)^```$/m.exec(readme) ?? [];
+  const [, install, prompt] = /^pi install (\S+)\npi -p "(.+)"\n$/.exec(script) ?? [];
+  equal(install, "npm:rpi-mcp-adapter");
+  const run = await start({
+    mode: "print",
+    extensions: [],
+    first: [["install", adapter]],
+    prompt,
+    files: user({ everything: server(EVERYTHING, "stdio") }),
+    turns: [
+      use("mcp_call", { server: "everything", tool: "echo", arguments: { message: "hello" } }),
+      { say: "It said hello." },
+    ],
+  });
+  await cleanEnd(run);
+  equal(resultsIn(run.model.requests[1]), ["Echo: hello"]);
+  equal(run.stdout.trim(), "It said hello.");
 }
 
 async function installedTwice() {

@@ -62,6 +62,8 @@ export interface Limits {
   readonly refusalMs: number;
   /** Time an event stream may stay open after the answer, so that its connection can be used again. */
   readonly lingerMs: number;
+  /** Time a request waits for the connection of such a stream before it opens another. */
+  readonly endingMs: number;
   /** Time an unused HTTP connection is kept for reuse, unless the server asks for less. */
   readonly idleSocketMs: number;
   /** Bound of the DELETE that ends an HTTP session. */
@@ -126,7 +128,8 @@ export const LIMITS: Limits = Object.freeze({
   sessionIdBytes: 8 * KiB,
   refusalBytes: 64 * KiB,
   refusalMs: 2000,
-  lingerMs: 100,
+  lingerMs: 250,
+  endingMs: 50,
   idleSocketMs: 55_000,
   deleteMs: 1000,
   endpointMs: 30_000,

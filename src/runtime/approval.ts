@@ -41,7 +41,9 @@ export class Approval {
     while (!this.#allowed.has(key)) {
       let asking = this.#asking.get(key);
       if (asking === undefined) {
-        asking = this.#ask(startRequest(spec), scope, cancellation).finally(() => this.#asking.delete(key));
+        asking = this.#ask(startRequest(spec, this.#options.redactor), scope, cancellation).finally(() =>
+          this.#asking.delete(key),
+        );
         this.#asking.set(key, asking);
       }
       const verdict = await asking;
@@ -116,8 +118,10 @@ export class Approval {
 
 type Verdict = "allowed" | "refused" | "withdrawn";
 
-function startRequest({ name: server, endpoint, configPath }: ServerSpec): ApprovalRequest {
+/** What the person reads before it starts; the values of secret variables are nobody's to read. */
+function startRequest({ name: server, endpoint, configPath }: ServerSpec, redactor: Redactor): ApprovalRequest {
   const where = configPath === undefined ? {} : { configPath };
-  if (endpoint.kind === "http") return { server, action: "start", url: endpoint.url, ...where };
-  return { server, action: "start", command: endpoint.command, args: endpoint.args, ...where };
+  if (endpoint.kind === "http") return { server, action: "start", url: redactor.text(endpoint.url), ...where };
+  const args = endpoint.args.map((arg) => redactor.text(arg));
+  return { server, action: "start", command: redactor.text(endpoint.command), args, ...where };
 }

@@ -80,17 +80,24 @@ export class HttpClient {
    * @throws AdapterError what `exchange` and `receive` throw; `auth_required`.
    */
   exchange<T>(request: HttpRequest, receive: Receive<T>): Promise<T> {
-    // The short way, once it is known that the way is open.
-    if (this.#ready !== undefined && this.#options.signIn === undefined && !this.#stop.signal.aborted)
-      return exchange(this.#context, this.#ready, request, (response) =>
-        isChallenge(response) ? this.#refuse(request, response) : receive(response),
-      );
-    return this.#exchange(request, receive);
+    const pool = this.#ready;
+    if (
+      pool === undefined ||
+      this.#authorizer !== undefined ||
+      this.#options.signIn?.eager ||
+      this.#stop.signal.aborted
+    )
+      return this.#exchange(request, receive);
+    if (pool.isAboutToFree) return pool.untilFree(this.limits.endingMs).then(() => this.#exchange(request, receive));
+    // The short way, while it is known that the way is open and no sign-in was asked for.
+    return exchange<T | Challenged>(this.#context, pool, request, this.#unlessChallenged(request, receive, pool)).then(
+      (outcome) => (outcome instanceof Challenged ? this.#exchange(request, receive, outcome) : outcome),
+    );
   }
 
   /** One last exchange after `stop`. */
   lastly<T>(request: HttpRequest, receive: Receive<T>): Promise<T> {
-    return this.#exchange(request, receive, true);
+    return this.#exchange(request, receive, undefined, true);
   }
 
   /** Closes the connections nobody uses: the next request goes out on a new one. */
@@ -110,30 +117,34 @@ export class HttpClient {
     this.#pool?.destroy();
   }
 
-  async #exchange<T>(request: HttpRequest, receive: Receive<T>, stopping = false): Promise<T> {
+  /** `refusal` is the answer that the request has got already. */
+  async #exchange<T>(request: HttpRequest, receive: Receive<T>, refusal?: Challenged, stopping = false): Promise<T> {
     const { signIn, limits } = this.#options;
     if (signIn?.eager && this.#authorizer === undefined && !stopping) await this.#loadAuthorizer(signIn.load);
-    for (let authorizations = 0; ; authorizations++) {
-      const authorized =
-        this.#authorizer === undefined ? request : await this.#authorized(this.#authorizer, request, stopping);
-      const outcome = await this.#once(authorized, receive, stopping);
-      if (!(outcome instanceof Challenged)) return outcome;
-      const { challenge } = outcome;
+    let outcome = refusal ?? (await this.#authorizedOnce(request, receive, stopping));
+    for (let authorizations = 0; outcome instanceof Challenged; authorizations++) {
+      const { challenge }: Challenged = outcome;
       if (signIn === undefined || authorizations >= limits.authorizations || stopping) throw this.#refused(challenge);
       const authorizer = this.#authorizer ?? (await this.#loadAuthorizer(signIn.load));
       await authorizer.challenge(challenge, this.#anySignal(request.cancel));
       this.#checkRunning();
+      outcome = await this.#authorizedOnce(request, receive, stopping);
     }
+    return outcome;
+  }
+
+  async #authorizedOnce<T>(request: HttpRequest, receive: Receive<T>, stopping: boolean): Promise<T | Challenged> {
+    if (this.#authorizer === undefined) return this.#once(request, receive, stopping);
+    const { method, cancel } = request;
+    const signal = stopping && cancel !== undefined ? cancel.signal : this.#anySignal(cancel);
+    const headers = await this.#authorizer.headers({ method, url: this.#urlOf(request) }, signal);
+    return this.#once({ ...request, headers: withHeaders(request.headers, headers) }, receive, stopping);
   }
 
   async #once<T>(request: HttpRequest, receive: Receive<T>, stopping: boolean): Promise<T | Challenged> {
     const pool = this.#pool ?? (await this.#open());
     if (!stopping) this.#checkRunning();
-    const filtered: Receive<T | Challenged> = (response) => {
-      this.#authorizer?.observe?.(response.headers);
-      this.#ready = pool;
-      return isChallenge(response) ? this.#challenged(request, response) : receive(response);
-    };
+    const filtered = this.#unlessChallenged(request, receive, pool);
     try {
       return await exchange(this.#context, pool, request, filtered);
     } catch (error) {
@@ -144,6 +155,14 @@ export class HttpClient {
       if (!UNKNOWN_ISSUER.has(code) || !(await pool.trustSystem())) throw error;
       return await exchange(this.#context, pool, request, filtered);
     }
+  }
+
+  #unlessChallenged<T>(request: HttpRequest, receive: Receive<T>, pool: Pool): Receive<T | Challenged> {
+    return (response) => {
+      this.#authorizer?.observe?.(response.headers);
+      this.#ready = pool;
+      return isChallenge(response) ? this.#challenged(request, response) : receive(response);
+    };
   }
 
   #open(): Promise<Pool> {
@@ -160,18 +179,11 @@ export class HttpClient {
     const { method } = request;
     const wwwAuthenticate = response.headers["www-authenticate"] ?? "";
     const status = response.status as 401 | 403;
-    return new Challenged({ method, url: this.url.href, status, wwwAuthenticate, headers: response.headers });
+    return new Challenged({ method, url: this.#urlOf(request), status, wwwAuthenticate, headers: response.headers });
   }
 
-  async #authorized(authorizer: Authorizer, request: HttpRequest, stopping: boolean): Promise<HttpRequest> {
-    const { method, cancel } = request;
-    const signal = stopping && cancel !== undefined ? cancel.signal : this.#anySignal(cancel);
-    const headers = await authorizer.headers({ method, url: this.url.href }, signal);
-    return { ...request, headers: withHeaders(request.headers, headers) };
-  }
-
-  async #refuse(request: HttpRequest, response: HttpResponse): Promise<never> {
-    throw this.#refused((await this.#challenged(request, response)).challenge);
+  #urlOf({ path }: HttpRequest): string {
+    return this.url.origin + path;
   }
 
   async #loadAuthorizer(load: () => Promise<Authorizer>): Promise<Authorizer> {

@@ -128,6 +128,11 @@ export class Exchange implements CancelListener {
     if (this.#message?.complete && !this.#request.writableFinished) this.#request.destroy();
   }
 
+  /** Nothing more is wanted of the response, which should end now. */
+  ending(): void {
+    if (this.#message !== undefined) this.#pool.ending(this.#message);
+  }
+
   /** The response broke off, or was none. */
   broken(error: Error | undefined): void {
     this.fail(this.#describe(error));

@@ -106,8 +106,13 @@ export class HttpTransport implements Transport {
     if (this.#sink === undefined || this.#closing !== undefined)
       throw new AdapterError("closed.stopped", { server, outcomeUnknown: false });
     // Versioning: neither the revision nor a session is known before `initialize` is answered.
-    const opening = "method" in message && message.method === "initialize";
-    return postOf(this.#client, this.#path, message, opening ? this.#client.headers.post : this.#constant, options);
+    return postOf(
+      this.#client,
+      this.#path,
+      message,
+      isInitialize(message) ? this.#client.headers.post : this.#constant,
+      options,
+    );
   }
 
   /** A notification or an answer: any success will do, whatever comes with it. */
@@ -120,7 +125,7 @@ export class HttpTransport implements Transport {
   /** Resolves with the stream if it ended without the answer and can be resumed. */
   #answer(response: HttpResponse, message: JsonRpcRequest, options: SendOptions): Promise<ReplyStream | undefined> {
     if (!response.ok) return this.#refused(response, message);
-    if (message.method === "initialize") this.#keepSession(response);
+    if (isInitialize(message)) this.#keepSession(response);
     const { contentType } = response;
     if (contentType === "text/event-stream") return this.#stream(response, options);
     const { limits } = this.#client;
@@ -181,7 +186,14 @@ export class HttpTransport implements Transport {
 
   #refusalContext(message: JsonRpcMessage): RefusalContext {
     const { server, limits, url } = this.#client;
-    return { server, limits, url, message, label: labelOf(message), inSession: this.#inSession };
+    return {
+      server,
+      limits,
+      url,
+      message,
+      label: labelOf(message),
+      inSession: this.#inSession && !isInitialize(message),
+    };
   }
 
   get #inSession(): boolean {
@@ -210,6 +222,10 @@ export class HttpTransport implements Transport {
       // A courtesy: the server may refuse it, and forgets the session in time anyway.
     }
   }
+}
+
+function isInitialize(message: JsonRpcMessage): boolean {
+  return "method" in message && message.method === "initialize";
 }
 
 /** RFC 8259, 8.1: a byte order mark may be ignored. */

@@ -1,4 +1,4 @@
-import type { Agent, AgentOptions, ClientRequest, RequestOptions } from "node:http";
+import type { Agent, AgentOptions, ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import type { Socket } from "node:net";
 import type { CancelSource } from "./cancel-source.ts";
 
@@ -18,6 +18,7 @@ export interface HttpRequest {
 const ADDRESS_MS = 2000;
 /** Pause between the probes that keep an idle connection known to the routers on its way. */
 const PROBE_MS = 30_000;
+const PATIENCE = 3;
 
 /**
  * The connections to one origin: kept alive, unlimited in number, never a reason for Node to stay alive while unused.
@@ -30,6 +31,11 @@ export class Pool {
   readonly #request: (options: RequestOptions) => ClientRequest;
   readonly #target: RequestOptions;
   #trustsSystem = false;
+  /** Streams that have given their answer and are about to end. */
+  #ending = 0;
+  readonly #waiters: (() => void)[] = [];
+  /** How often in a row such a stream may be waited for in vain. */
+  #patience = PATIENCE;
 
   /** Loads what this origin needs, and nothing else: node:http or node:https, a proxy's agent only where one applies. */
   static async open(url: URL, idleSocketMs: number): Promise<Pool> {
@@ -76,6 +82,39 @@ export class Pool {
       agent: this.#agent,
       // A flat list is written as it stands, which is faster; an agent for proxies rewrites the headers and needs them by name.
       headers: this.proxy === undefined ? (headers as string[]) : byName(headers),
+    });
+  }
+
+  /** Counts a response that should end at any moment, and then free its connection. */
+  ending(message: IncomingMessage): void {
+    this.#ending++;
+    message.once("close", () => {
+      this.#ending--;
+      this.#waiters.shift()?.();
+    });
+  }
+
+  /** Whether a connection is likelier to become free in a moment than to be made in that time. */
+  get isAboutToFree(): boolean {
+    return (
+      this.#ending > this.#waiters.length && this.#patience > 0 && Object.keys(this.#agent.freeSockets).length === 0
+    );
+  }
+
+  /** Waits until one does, for a moment. */
+  untilFree(momentMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const free = (): void => {
+        clearTimeout(timer);
+        this.#patience = PATIENCE;
+        resolve();
+      };
+      const timer = setTimeout(() => {
+        this.#waiters.splice(this.#waiters.indexOf(free), 1);
+        this.#patience--;
+        resolve();
+      }, momentMs);
+      this.#waiters.push(free);
     });
   }
 

@@ -17,6 +17,7 @@ export interface ResponseOwner {
   onFailure: (error: unknown) => void;
   fail(error: unknown): void;
   broken(error: Error | undefined): void;
+  ending(): void;
 }
 
 /** The head of a response, and one way to its body: decoded, bounded while it arrives, read once. */
@@ -131,6 +132,7 @@ export class HttpResponse {
     const message = this.#message;
     if (message.destroyed) return;
     message.socket?.unref();
+    this.#owner.ending();
     message.resume();
     const timer = setTimeout(() => this.destroy(), limitMs);
     timer.unref();

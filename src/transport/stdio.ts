@@ -19,7 +19,7 @@ const SKIPPED_CHARACTERS = 120;
 /** Longer messages are written at once, and waited for. */
 const DIRECT_CHARACTERS = 65_536;
 /** How long the output of a process that has ended, or the end of a process whose output has ended, is waited for. */
-const SETTLE_MS = 400;
+const SETTLE_MS = 700;
 
 export interface StdioTransportOptions {
   readonly server: string;

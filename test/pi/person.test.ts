@@ -2,7 +2,9 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "n
 import { basename, delimiter, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, describe, expect, it } from "@jest/globals";
+import { Dialogs } from "../../src/pi/dialogs.ts";
 import type { DialogOptions, PiUi } from "../../src/pi/pi-api.ts";
+import { servicesFor } from "../../src/pi/services.ts";
 import { type PiHost, piHosts, piText } from "../support/pi-host.ts";
 import { waitFor } from "../support/wait.ts";
 
@@ -145,6 +147,28 @@ describe("the person", () => {
     const text = String(shown[0]?.more);
     expect(text.startsWith('run "\\u001b[2Kharmless" "a b" xxx')).toBe(true);
     expect(text).toContain("characters in all");
+  });
+
+  it("does not read secrets that the command line gets from variables", async () => {
+    const { ui, shown } = person(false);
+    const pi = host().withUi(ui).load();
+    process.env["AGENT_TOKEN"] = "one-long-secret";
+    pi.write(".mcp.json", { mcpServers: { agent: { command: "run", args: ["--token=${AGENT_TOKEN}"] } } });
+    await pi.failure("mcp_list", { server: "agent" });
+    delete process.env["AGENT_TOKEN"];
+    expect(String(shown[0]?.more).split("\n")[0]).toBe('run "--token=[redacted]"');
+  });
+
+  it("is shown where to sign in, beside the browser that opens", async () => {
+    const { ui, shown } = person();
+    const dialogs = new Dialogs();
+    const pi = host();
+    dialogs.use(pi.withUi(ui).context);
+    process.env["PATH"] = join(pi.root, "nothing");
+    const context = { server: "tracker", signal: new AbortController().signal };
+    await servicesFor(dialogs).openUrl?.("https://login.example.test/authorize?state=1", context);
+    expect(shown[0]?.title).toContain('MCP server "tracker" needs you to sign in');
+    expect(shown[0]?.title).toContain("https://login.example.test/authorize?state=1");
   });
 
   it("is not asked any more once the call is aborted, and the next question comes through", async () => {

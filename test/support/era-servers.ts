@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach } from "@jest/globals";
 import type { HostServices } from "../../src/contract.ts";
+import { wireProblems } from "./mcp-schemas.ts";
 import { type LedgerLine, type PluginHarness, readLedger, SERVERS } from "./plugin-harness.ts";
 
 export type Way = "stdio" | "http";
@@ -21,24 +22,31 @@ export interface EraServer {
   headers(method: string): Readonly<Record<string, string>>[];
 }
 
-/** Starts servers for one test file; each ends with its test. Start them before the harness, which looks for leftovers. */
+/** Starts servers for one test file; each ends with its test, which fails if a message that it got is not MCP. Start them before the harness, which looks for leftovers. */
 export function eraServers(): (way: Way, mode: string, revision?: string) => Promise<EraServer> {
   const running: ChildProcess[] = [];
   const folders: string[] = [];
+  const started: EraServer[] = [];
   afterEach(async () => {
+    const problems = started.splice(0).flatMap((server) => wireProblems(server.messages()));
     for (const child of running.splice(0)) {
       child.stdin?.end();
       if (child.exitCode === null) await once(child, "exit");
     }
     for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+    if (problems.length > 0) throw new Error(`Messages that are not MCP:\n${problems.join("\n")}`);
   });
+  const remember = (server: EraServer): EraServer => {
+    started.push(server);
+    return server;
+  };
   return async (way, mode, revision) => {
     const folder = mkdtempSync(join(tmpdir(), "eras-"));
     folders.push(folder);
     const ledgerPath = join(folder, "ledger");
     const args = [join(SERVERS, "modern.mjs"), mode, way, ...(revision === undefined ? [] : [revision])];
     const env = { LEDGER: ledgerPath };
-    if (way === "stdio") return eraServer({ command: process.execPath, args, env }, ledgerPath);
+    if (way === "stdio") return remember(eraServer({ command: process.execPath, args, env }, ledgerPath));
     const child = spawn(process.execPath, args, {
       env: { ...process.env, ...env },
       stdio: ["pipe", "pipe", "inherit"],
@@ -46,7 +54,7 @@ export function eraServers(): (way: Way, mode: string, revision?: string) => Pro
     running.push(child);
     const [line] = (await once(child.stdout, "data")) as [Buffer];
     const { port } = JSON.parse(line.toString()) as { port: number };
-    return eraServer({ url: `http://127.0.0.1:${port}/mcp`, type: "http" }, ledgerPath);
+    return remember(eraServer({ url: `http://127.0.0.1:${port}/mcp`, type: "http" }, ledgerPath));
   };
 }
 

@@ -19,6 +19,30 @@ const ANSWERS: Readonly<Record<string, string>> = {
   "elicitation/create": "ElicitResult",
 };
 
+const RESULTS = ["JSONRPCResultResponse", "JSONRPCResponse"];
+const ERRORS = ["JSONRPCErrorResponse", "JSONRPCError"];
+const OFFERED = "2025-11-25";
+const SELF_DESCRIBING = "2026-07-28";
+const schemas = new Map<string, McpSchema>();
+
+/**
+ * What is wrong with the messages that one server process got from us, by the schema of the revision that was offered or
+ * declared. Methods of a test's own invention are passed over.
+ */
+export function wireProblems(messages: readonly Json[]): string[] {
+  const found: string[] = [];
+  for (const message of messages) {
+    const meta = (message["params"] as { _meta?: Json } | undefined)?._meta;
+    const revision = meta?.["io.modelcontextprotocol/protocolVersion"] === undefined ? OFFERED : SELF_DESCRIBING;
+    const schema = schemas.get(revision) ?? new McpSchema(revision);
+    schemas.set(revision, schema);
+    if (typeof message["method"] === "string" && !schema.has(message["method"])) continue;
+    const problems = typeof message["method"] === "string" ? schema.problems(message) : schema.envelope(message);
+    found.push(...problems.map((problem) => `${JSON.stringify(message).slice(0, 300)}: ${problem}`));
+  }
+  return found;
+}
+
 /** The official JSON Schema of one revision, for messages that we send. */
 export class McpSchema {
   readonly #validators = new Map<string, ValidateFunction>();
@@ -56,6 +80,16 @@ export class McpSchema {
       ...envelope,
       ...(answer === undefined ? ["an answer to no question"] : this.#check(answer, message["result"])),
     ];
+  }
+
+  has(method: string): boolean {
+    return this.#byMethod.has(method);
+  }
+
+  /** What is wrong with an answer, whatever it answers. */
+  envelope(message: Json): string[] {
+    const names = message["error"] === undefined ? RESULTS : ERRORS;
+    return this.#check(this.#first(...names), message);
   }
 
   #first(...names: string[]): string {

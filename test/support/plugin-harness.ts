@@ -16,6 +16,7 @@ import type {
 } from "../../src/contract.ts";
 import type { Limits } from "../../src/limits.ts";
 import { createPlugin, type Plugin } from "../../src/plugin/plugin.ts";
+import { wireProblems } from "./mcp-schemas.ts";
 import { childrenOf, isAlive, waitFor } from "./wait.ts";
 
 export const SERVERS: string = fileURLToPath(new URL("../fixtures/servers/", import.meta.url));
@@ -191,10 +192,18 @@ export class PluginHarness {
     try {
       await waitFor("every server process is gone", () => pids.every((pid) => !isAlive(pid)), 1000);
       await nothingLeft(this.#baseline);
+      this.#checkMessages();
     } finally {
       for (const pid of pids.filter(isAlive)) process.kill(pid, "SIGKILL");
       rmSync(this.folder, { recursive: true, force: true });
     }
+  }
+
+  /** Fails if a message that a server got from us does not fit the protocol's own schema. */
+  #checkMessages(): void {
+    const sent = [...this.#served].flatMap((name) => this.ledger(name)).filter(({ event }) => event === "in");
+    const problems = wireProblems(sent.map(({ message }) => message ?? {}));
+    if (problems.length > 0) throw new Error(`Messages that are not MCP:\n${problems.join("\n")}`);
   }
 
   #ledgerPath(name: string): string {

@@ -20,6 +20,20 @@ const SCENARIOS: Record<string, Scenario> = {
       exchange.finish();
     },
   },
+  // The stream ends a little after the answer.
+  "sse-ends-later": {
+    post: (exchange) => {
+      exchange.begin();
+      exchange.event(exchange.answer());
+      setTimeout(() => exchange.finish(), 2);
+    },
+  },
+  "sse-never-ends": {
+    post: (exchange) => {
+      exchange.begin();
+      exchange.event(exchange.answer());
+    },
+  },
   // The socket dies when it is used again after it was idle.
   "keep-alive-kill": {
     on: "*",
@@ -72,6 +86,23 @@ describe("connections are used again", () => {
     expect(server.connections - before).toBeLessThanOrEqual(64);
     await made.transport.close();
     await waitFor("none is open", () => server.sockets.size === 0, 5000);
+  });
+
+  test("a stream that ends soon after its answer is waited for rather than replaced", async () => {
+    const limits = { endingMs: 2000, lingerMs: 2000 };
+    const made = await client(server.url("sse-ends-later"), { limits });
+    const before = server.connections;
+    for (let at = 0; at < 20; at++) await made.call("x");
+    expect(server.connections - before).toBeLessThanOrEqual(2);
+    for (let round = 0; round < 3; round++) await Promise.all(Array.from({ length: 16 }, () => made.call("x")));
+    expect(server.connections - before).toBeLessThanOrEqual(16);
+  });
+
+  test("where streams never end, that is not tried for long", async () => {
+    const made = await client(server.url("sse-never-ends"), { limits: { endingMs: 400, lingerMs: 5000 } });
+    const startedAt = performance.now();
+    for (let at = 0; at < 20; at++) expect(textOf(await made.call("x"))).toBe("x");
+    expect(performance.now() - startedAt).toBeLessThan(20 * 400);
   });
 
   test("one that was idle for too long is not", async () => {
