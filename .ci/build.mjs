@@ -116,6 +116,8 @@ async function bundle(source, file) {
     target: "node20.18",
     mainFields: ["module", "main"],
     legalComments: "none",
+    // `debug` colours its output with it if it is there.
+    external: ["supports-color"],
     metafile: true,
     // Less to parse for what is loaded on first use; names stay, for stack traces.
     minifyWhitespace: file.startsWith(LAZY),

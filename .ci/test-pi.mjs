@@ -63,7 +63,9 @@ async function checkAll() {
   await check("SIGHUP in mid-call", () => endedBy("SIGHUP", 129, null));
   await check("SIGINT in mid-call, which Pi does not handle", () => endedBy("SIGINT", null, "SIGINT"));
   await check("SIGKILL in mid-call: servers see the end of their stdin", () => endedBy("SIGKILL", null, "SIGKILL"));
+  await check("a crash of Pi", crashed);
   await check("a server that hangs in its handshake", hangingServer);
+  await check("quit while a server hangs in its handshake", quitInHandshake);
   await check("a server that does not leave", stubbornServer);
   await check("without a person a project's servers start only in a trusted project", trust);
   await check("the start for Pi in the README", readmeStart);
@@ -278,6 +280,22 @@ async function endedBy(how, code, signal) {
   equal([end.code, end.signal, end.left], [code, signal, []]);
 }
 
+async function crashed() {
+  const helper = join(folder, "crash.mjs");
+  const execute =
+    'async execute() { setTimeout(() => { throw new Error("stray"); }, 10); await new Promise(() => {}); }';
+  const tool = `{ name: "crash", label: "x", description: "x", parameters: { type: "object", properties: {} }, ${execute} }`;
+  await writeFile(helper, `export default (pi) => { pi.registerTool(${tool}); };\n`);
+  const run = await start({
+    extensions: [adapter, helper],
+    files: user({ stubborn: server(PROCESSES, "stubborn-family") }),
+    turns: [use("mcp_list", { server: "stubborn" }), use("crash", {})],
+  });
+  const end = await run.end();
+  matches(run.stderr, /stray/);
+  equal([end.code, end.left], [1, []]);
+}
+
 async function hangingServer() {
   const run = await start({
     files: user({ silent: server(TIMING, "hang-at", "initialize") }),
@@ -285,6 +303,19 @@ async function hangingServer() {
   });
   await cleanEnd(run);
   matches(resultsIn(run.model.requests[1])[0], /did not finish initialize within 1 s/);
+}
+
+async function quitInHandshake() {
+  const run = await start({
+    mode: "rpc",
+    files: user({ silent: server(TIMING, "hang-at", "initialize") }),
+    turns: [use("mcp_list", { server: "silent" })],
+  });
+  await run.command("prompt", { message: "go" });
+  await run.event("the call", ({ type }) => type === "tool_execution_start");
+  await until("the server is there", () => run.servers().length === 1);
+  run.closeInput();
+  await cleanEnd(run);
 }
 
 async function stubbornServer() {
@@ -439,6 +470,14 @@ async function check(title, body) {
     console.log(`FAIL ${title}\n${error.stack}`);
   } finally {
     for (const run of running) await stop(run);
+  }
+}
+
+async function until(what, condition) {
+  const deadline = performance.now() + 10_000;
+  while (!condition()) {
+    if (performance.now() > deadline) throw new Error(`waited in vain: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
 

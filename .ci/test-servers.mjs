@@ -136,7 +136,7 @@ function problemOf({ error, result }, { rpcError, isError, content, textIncludes
     return `isError is ${result.isError}: ${shown(result)}`;
   if ((error?.code === "tool_error") !== (result.isError === true)) return `isError became ${error?.code}`;
   const types = (result.content ?? []).map(({ type }) => type);
-  if (content !== undefined && content.some((type) => !types.includes(type))) return `content is ${types}`;
+  if (content?.some((type) => !types.includes(type))) return `content is ${types}`;
   if (textIncludes !== undefined && !JSON.stringify(result).includes(JSON.stringify(textIncludes).slice(1, -1)))
     return `no ${textIncludes}: ${shown(result)}`;
   if (structured && result.structuredContent === undefined) return "no structured content";
@@ -201,12 +201,16 @@ function filled(value, port) {
     return value === "node"
       ? process.execPath
       : value
-          .replaceAll("${SERVERS_DIR}", dir)
-          .replaceAll("${PORT}", String(port))
-          .replaceAll("${LIST_DIR}", dirname(listPath));
+          .replaceAll(placeholder("SERVERS_DIR"), dir)
+          .replaceAll(placeholder("PORT"), String(port))
+          .replaceAll(placeholder("LIST_DIR"), dirname(listPath));
   if (Array.isArray(value)) return value.map((item) => filled(item, port));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, filled(item, port)]));
+}
+
+function placeholder(name) {
+  return `\${${name}}`;
 }
 
 function isInstalled(word) {

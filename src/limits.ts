@@ -66,6 +66,8 @@ export interface Limits {
   readonly endingMs: number;
   /** Time an unused HTTP connection is kept for reuse, unless the server asks for less. */
   readonly idleSocketMs: number;
+  /** How long an HTTP connection may have been unused and still carry what must not be lost. */
+  readonly trustedIdleMs: number;
   /** Bound of the DELETE that ends an HTTP session. */
   readonly deleteMs: number;
   /** Bound of the wait for the `endpoint` event of the HTTP+SSE transport. */
@@ -131,6 +133,7 @@ export const LIMITS: Limits = Object.freeze({
   lingerMs: 250,
   endingMs: 50,
   idleSocketMs: 55_000,
+  trustedIdleMs: 200,
   deleteMs: 1000,
   endpointMs: 30_000,
   quotedCharacters: 300,

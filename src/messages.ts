@@ -45,7 +45,7 @@ export interface Facts {
   "spawn.cwd": { server: string; cwd: string };
   "connect.exited": { server: string } & ExitFacts;
   "connect.failed": { server: string; url?: string; reason: string } & ExitFacts;
-  "connect.legacy": { server: string; url: string };
+  "connect.legacy": { server: string };
   "connect.refused": { server: string; reason: string; rpcError?: unknown };
   "version.unsupported": { server: string; offered: string; answered: string | null; supported: readonly string[] };
   "capability.missing": { server: string; capability: string; method: string; advertised: readonly string[] };
@@ -57,7 +57,13 @@ export interface Facts {
   "tool.failed": { server: string; tool: string; text: string; mcpResult: unknown };
   "tool.badHeader": { server: string; tool: string; reason: string };
 
-  "rpc.error": { server: string; method: string; rpcError: { code: number; message: string; data?: unknown } };
+  "rpc.error": {
+    server: string;
+    method: string;
+    rpcError: { code: number; message: string; data?: unknown };
+    /** Of the HTTP refusal that carried it. */
+    status?: number;
+  };
 
   closed: { server: string; method?: string; reason: string; outcomeUnknown: boolean } & ExitFacts;
   "closed.stopped": { server: string; outcomeUnknown: boolean };
@@ -233,8 +239,8 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   },
   "connect.legacy": {
     code: "connect_failed",
-    say: ({ server, url }) =>
-      `Server ${quote(server)} at ${url} speaks only the HTTP+SSE transport of the first revision. Set "type": "sse" in its entry.`,
+    say: ({ server }) =>
+      `Server ${quote(server)} speaks only the HTTP+SSE transport of the first revision. Set "type": "sse" in its entry.`,
   },
   "connect.refused": {
     code: "connect_failed",

@@ -1,7 +1,7 @@
 import type { Authorizer } from "../authorizer.ts";
 import type { HostServices } from "../contract.ts";
 import type { Deadlines } from "../deadlines.ts";
-import { reasonOf } from "../errors.ts";
+import { AdapterError, reasonOf } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import type { ClientIdentity } from "../protocol/dialect.ts";
 import { parseMessages } from "../protocol/jsonrpc.ts";
@@ -11,6 +11,7 @@ import { type ConnectOptions, connect } from "../session/connect.ts";
 import { InputPort } from "../session/input.ts";
 import type { Session } from "../session/session.ts";
 import { type TransportFactory, transportFactory } from "../transport/create.ts";
+import type { Transport } from "../transport/transport.ts";
 import { Connection } from "./connection.ts";
 import type { Attempt, Connect } from "./registry.ts";
 
@@ -58,12 +59,26 @@ async function openSession(factory: TransportFactory, options: ConnectOptions): 
     return await connect(options);
   } catch (error) {
     if (factory.createLegacy === undefined || !mayBeLegacy(factory.rejectionOf(error))) throw error;
+    if (factory.named) throw await named(factory.createLegacy, options, error);
     try {
       return await connect({ ...options, create: factory.createLegacy });
     } catch (legacyError) {
       // The old transport was only a guess: unless it was cancelled, the first refusal is what the user should read.
       throw options.cancellation.cancelled ? legacyError : error;
     }
+  }
+}
+
+/** The error that names the old transport, if that is what the server speaks; else the first refusal. */
+async function named(createLegacy: () => Transport, options: ConnectOptions, refusal: unknown): Promise<unknown> {
+  const transport = createLegacy();
+  try {
+    await transport.open({ message: () => true, closed: () => undefined }, options.cancellation.signal);
+    return new AdapterError("connect.legacy", { server: options.server });
+  } catch {
+    return refusal; // It does not speak that either.
+  } finally {
+    await transport.close();
   }
 }
 

@@ -256,16 +256,16 @@ function remedyFor(error: unknown, connection: Connection): Remedy {
   if (error.situation === "version.unsupported") return "session";
   if (error.situation === "closed" || error.situation === "closed.stopped")
     return connection.session.isClosed ? "session" : "socket";
-  const status = error.details["status"];
-  // Real servers say so in other ways when they no longer know a session.
-  const deadSession =
-    error.situation === "http.status" &&
-    typeof status === "number" &&
-    status >= 400 &&
-    status < 500 &&
-    status !== 429 &&
-    status !== 408;
-  return deadSession && connection.session.dialect.wire.sessions ? "session" : "none";
+  return connection.session.dialect.wire.sessions && mayMeanDeadSession(error) ? "session" : "none";
+}
+
+/** Real servers say in many ways that they no longer know a session. */
+function mayMeanDeadSession({ situation, details }: AdapterError): boolean {
+  // An error for no request in particular is dropped: what is left is an exchange without an answer.
+  if (situation === "protocol.noAnswer") return true;
+  if (situation !== "http.status" && situation !== "rpc.error") return false;
+  const status: unknown = (details as Readonly<Record<string, unknown>>)["status"];
+  return typeof status === "number" && status >= 400 && status < 500 && status !== 429 && status !== 408;
 }
 
 function requireCapability(connection: Connection, kind: ListKind): void {

@@ -15,13 +15,19 @@ const MESSAGE_CHARACTERS = 4000;
 const DATA_CHARACTERS = 4000;
 
 /** A server's JSON-RPC error as ours; its data is cut. */
-export function rpcError(server: string, method: string, { code, message, data }: JsonRpcErrorObject): AdapterError {
+export function rpcError(
+  server: string,
+  method: string,
+  { code, message, data }: JsonRpcErrorObject,
+  status?: number,
+): AdapterError {
   const whole = code === URL_ELICITATION_REQUIRED ? [message, ...addresses(data)].join(" ") : message;
   const text = whole.length > MESSAGE_CHARACTERS ? `${whole.slice(0, MESSAGE_CHARACTERS)}…` : whole;
   return new AdapterError("rpc.error", {
     server,
     method,
     rpcError: { code, message: text, ...(data === undefined ? {} : { data: cut(data) }) },
+    ...(status === undefined ? {} : { status }),
   });
 }
 
@@ -30,8 +36,9 @@ export function listError(
   { server, dialect }: { readonly server: string; readonly dialect: Dialect },
   method: string,
   error: JsonRpcErrorObject,
+  status: number | undefined,
 ): AdapterError {
-  if (error.code !== UNSUPPORTED_PROTOCOL_VERSION) return rpcError(server, method, error);
+  if (error.code !== UNSUPPORTED_PROTOCOL_VERSION) return rpcError(server, method, error, status);
   const named = isObject(error.data) ? error.data["supported"] : undefined;
   const answered = Array.isArray(named)
     ? named

@@ -33,7 +33,7 @@ export async function call(
     const answer = await session.request(method, asked, round === 0 ? options : { ...options, totalMs }, toolSchema);
     if ("error" in answer) {
       await showAddresses(answer.error, input, limits, options);
-      throw rpcError(session.server, method, answer.error);
+      throw rpcError(session.server, method, answer.error, answer.status);
     }
     const outcome = session.dialect.decode(method, answer.result);
     if (outcome.kind === "complete") return outcome.result;

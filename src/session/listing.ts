@@ -161,7 +161,7 @@ export class Listing {
       ...(page === undefined ? {} : { page }),
       ...(fresh ? { fresh } : {}),
     });
-    if ("error" in answer) throw listError(this.#session, method, answer.error);
+    if ("error" in answer) throw listError(this.#session, method, answer.error, answer.status);
     const outcome = this.#session.dialect.decode(method, answer.result);
     if (outcome.kind === "complete") return outcome.result;
     const reason = outcome.kind === "invalid" ? outcome.reason : "a list asked for input";

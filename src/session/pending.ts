@@ -28,7 +28,13 @@ export interface RequestOptions {
 /** What ended a request besides an answer. */
 export type GaveUp = "cancelled" | "timeout";
 
-export type Answer = { readonly result: unknown } | { readonly error: JsonRpcErrorObject };
+export type Answer =
+  | { readonly result: unknown }
+  | {
+      readonly error: JsonRpcErrorObject;
+      /** Of the HTTP refusal that it came with. */
+      readonly status?: number | undefined;
+    };
 
 /** Who made a pending request, and what it needs of them. */
 export interface PendingOwner {
@@ -44,6 +50,8 @@ export class Pending implements SendOptions, Deadline, CancelListener {
   readonly options: RequestOptions;
   headers: Readonly<Record<string, string>> | undefined;
   settled = false;
+  /** The status of the refusal whose body is the answer. */
+  status: number | undefined;
   dueAt = Number.POSITIVE_INFINITY;
   readonly #owner: PendingOwner;
   readonly #resolve: (answer: Answer) => void;
@@ -80,6 +88,10 @@ export class Pending implements SendOptions, Deadline, CancelListener {
     return this.options.fresh === true;
   }
 
+  get once(): boolean {
+    return this.options.effects === true;
+  }
+
   get mayAsk(): boolean {
     return this.options.effects === true;
   }
@@ -95,6 +107,10 @@ export class Pending implements SendOptions, Deadline, CancelListener {
   }
 
   readonly answered = (): boolean => this.settled;
+
+  readonly refusedWith = (status: number): void => {
+    this.status = status;
+  };
 
   get outcomeUnknown(): boolean {
     return this.options.effects === true;

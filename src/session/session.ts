@@ -201,7 +201,7 @@ export class Session implements Sink, PendingOwner {
     if (pending === undefined) return; // A late, second or foreign answer.
     this.#pending.delete(pending);
     if (isFailure(response)) {
-      pending.resolve({ error: response.error });
+      pending.resolve({ error: response.error, status: pending.status });
       return;
     }
     if (response.result === undefined) {

@@ -9,8 +9,11 @@ export interface CancelSource {
   delete(listener: CancelListener): void;
 }
 
-export function cancelSourceOf({ cancellation, signal }: SendOptions): CancelSource | undefined {
-  return cancellation ?? (signal === undefined ? undefined : fromSignal(signal));
+export function cancelSourceOf(options: SendOptions): CancelSource | undefined {
+  if (options.cancellation !== undefined) return options.cancellation;
+  // Read once, and only here: a signal may be made by asking for it.
+  const { signal } = options;
+  return signal === undefined ? undefined : fromSignal(signal);
 }
 
 export function fromSignal(signal: AbortSignal): CancelSource {

@@ -100,9 +100,9 @@ export class HttpClient {
     return this.#exchange(request, receive, undefined, true);
   }
 
-  /** Closes the connections nobody uses: the next request goes out on a new one. */
-  closeIdle(): void {
-    this.#pool?.closeIdle();
+  /** Closes the connections that nobody has used for so long: the next request goes out on another. */
+  closeIdle(milliseconds = 0): void {
+    this.#pool?.closeIdle(milliseconds);
   }
 
   /** Ends what is on its way; nothing is sent any more but what ends the session. */

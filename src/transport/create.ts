@@ -3,6 +3,8 @@ import type { Limits } from "../limits.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import type { Transport } from "./transport.ts";
 
+const GUESS_MS = 10_000;
+
 export interface CreateOptions {
   readonly limits: Limits;
   readonly signIn?: { readonly eager: boolean; readonly load: () => Promise<Authorizer> };
@@ -13,6 +15,8 @@ export interface TransportFactory {
   readonly create: () => Transport;
   /** The transport of the first revision, for a server that refuses the present one; absent where it cannot apply. */
   readonly createLegacy?: () => Transport;
+  /** The entry names its transport: another is recognised, so that it can be named, and not used. */
+  readonly named?: boolean;
   /** Status and body of the refusal that an error stands for, if it stands for one. */
   readonly rejectionOf: (error: unknown) => { readonly status: number; readonly body: string } | undefined;
 }
@@ -27,9 +31,10 @@ export async function transportFactory(spec: ServerSpec, { limits, signIn }: Cre
   const { url, headers, transport } = endpoint;
   const options = { server, url, headers, limits, ...(signIn === undefined ? {} : { signIn }) };
   const { HttpTransport, rejectionOf } = await import("./http.ts");
-  if (transport === "http") return { create: () => new HttpTransport(options), rejectionOf };
   const { LegacySseTransport } = await import("./legacy-sse.ts");
-  const createLegacy = (): Transport => new LegacySseTransport(options);
-  if (transport === "sse") return { create: createLegacy, rejectionOf };
-  return { create: () => new HttpTransport(options), createLegacy, rejectionOf };
+  if (transport === "sse") return { create: () => new LegacySseTransport(options), rejectionOf };
+  // It is only a guess then: a server that keeps the connection open and says nothing must not hold up the answer for long.
+  const guessing = { ...options, limits: { ...limits, endpointMs: Math.min(limits.endpointMs, GUESS_MS) } };
+  const createLegacy = (): Transport => new LegacySseTransport(guessing);
+  return { create: () => new HttpTransport(options), createLegacy, named: transport === "http", rejectionOf };
 }

@@ -82,6 +82,7 @@ export class HttpTransport implements Transport {
   async #send(message: JsonRpcMessage, options: SendOptions): Promise<void> {
     const request = this.#post(message, options);
     if (options.fresh) this.#client.closeIdle();
+    else if (options.once) this.#client.closeIdle(this.#client.limits.trustedIdleMs);
     if (!isRequest(message)) return this.#client.exchange(request, (response) => this.#told(response, message));
     const broken = await this.#client.exchange(request, (response) => this.#answer(response, message, options));
     if (broken === undefined) return;
@@ -124,7 +125,7 @@ export class HttpTransport implements Transport {
 
   /** Resolves with the stream if it ended without the answer and can be resumed. */
   #answer(response: HttpResponse, message: JsonRpcRequest, options: SendOptions): Promise<ReplyStream | undefined> {
-    if (!response.ok) return this.#refused(response, message);
+    if (!response.ok) return this.#refused(response, message, options);
     if (isInitialize(message)) this.#keepSession(response);
     const { contentType } = response;
     if (contentType === "text/event-stream") return this.#stream(response, options);
@@ -134,8 +135,10 @@ export class HttpTransport implements Transport {
     return body.then((bytes) => this.#whole(response, message, bytes, html));
   }
 
-  async #refused(response: HttpResponse, message: JsonRpcRequest): Promise<undefined> {
-    this.#sink?.message(await readRefusal(response, this.#refusalContext(message)));
+  async #refused(response: HttpResponse, message: JsonRpcRequest, { refusedWith }: SendOptions): Promise<undefined> {
+    const body = await readRefusal(response, this.#refusalContext(message));
+    refusedWith?.(response.status);
+    this.#sink?.message(body);
   }
 
   async #stream(response: HttpResponse, options: SendOptions): Promise<ReplyStream | undefined> {

@@ -78,6 +78,7 @@ export class LegacySseTransport implements Transport {
       throw new AdapterError("closed.stopped", { server, outcomeUnknown: false });
     const request = postOf(this.#client, this.#endpoint, message, this.#constant, options);
     if (options.fresh) this.#client.closeIdle();
+    else if (options.once) this.#client.closeIdle(limits.trustedIdleMs);
     await this.#client.exchange(request, async (response) => {
       if (response.ok) return response.skip(limits.refusalBytes, limits.lingerMs);
       const answer = await readRefusal(response, {

@@ -118,11 +118,10 @@ export class Pool {
     });
   }
 
-  /** Closes every connection that is not in use. */
-  closeIdle(): void {
-    // Emptied by hand: a destroyed socket would stay in the list, to be handed out, until its `close` event.
-    for (const sockets of Object.values(this.#agent.freeSockets))
-      for (const socket of sockets?.splice(0) ?? []) socket.destroy();
+  /** Closes every connection that has not been in use for so long. */
+  closeIdle(milliseconds: number): void {
+    const since = performance.now() - milliseconds;
+    this.#closeWhere((socket) => (socket[IDLE_SINCE] ?? 0) <= since);
   }
 
   destroy(): void {
@@ -146,12 +145,17 @@ export class Pool {
 
   /** Idle connections are looked at only when one is needed: no timer runs for them. */
   #closeExpired(): void {
-    const { freeSockets } = this.#agent;
     const now = performance.now();
+    this.#closeWhere((socket) => (socket[EXPIRES_AT] ?? now) <= now);
+  }
+
+  /** Closes idle connections, which stand in the order in which they became idle, up to the first that may stay. */
+  #closeWhere(old: (socket: IdleSocket) => boolean): void {
+    const { freeSockets } = this.#agent;
     for (const name in freeSockets) {
       const sockets = freeSockets[name] as IdleSocket[] | undefined;
-      // They stand in the order in which they became idle.
-      while (sockets?.[0] !== undefined && (sockets[0][EXPIRES_AT] ?? now) <= now) sockets.shift()?.destroy();
+      // Taken out by hand: a destroyed socket would stay in the list, to be handed out, until its `close` event.
+      while (sockets?.[0] !== undefined && old(sockets[0])) sockets.shift()?.destroy();
     }
   }
 }
@@ -163,8 +167,9 @@ function namesProxy(environment: NodeJS.ProcessEnv): boolean {
 const PROXY_VARIABLES = ["http_proxy", "https_proxy", "all_proxy"];
 
 const EXPIRES_AT = Symbol("expires at");
+const IDLE_SINCE = Symbol("idle since");
 
-type IdleSocket = Socket & { [EXPIRES_AT]?: number };
+type IdleSocket = Socket & { [EXPIRES_AT]?: number; [IDLE_SINCE]?: number };
 
 function boundIdleTime(agent: Agent, idleSocketMs: number): void {
   // The type leaves out that the answer decides.
@@ -173,7 +178,8 @@ function boundIdleTime(agent: Agent, idleSocketMs: number): void {
   hooks.keepSocketAlive = (socket) => {
     const hintMs = announcedIdleMs(socket);
     if (hintMs <= 0 || !keep.call(agent, socket)) return false;
-    socket[EXPIRES_AT] = performance.now() + Math.min(idleSocketMs, hintMs);
+    socket[IDLE_SINCE] = performance.now();
+    socket[EXPIRES_AT] = socket[IDLE_SINCE] + Math.min(idleSocketMs, hintMs);
     return true;
   };
 }

@@ -28,8 +28,12 @@ export interface SendOptions {
    * stream is then not waited for, and a stream that ends while this still says `false` may be resumed.
    */
   readonly answered?: () => boolean;
+  /** Told of the status of a refusal whose body is the answer, before the sink gets it. */
+  readonly refusedWith?: (status: number) => void;
   /** Send on a connection that was never idle: the pool's idle sockets are closed first. Ignored where there is no pool. */
   readonly fresh?: boolean;
+  /** It must not be lost: sent on no connection that was idle for long, which may be dead. Ignored where there is no pool. */
+  readonly once?: boolean;
   /** The server may want to ask something before it answers: where it needs a stream for that, the stream stands open meanwhile. */
   readonly mayAsk?: boolean;
 }

@@ -47,7 +47,8 @@ await seconds(MiB);
 const sizes = [3, 6, 12];
 const times = [];
 for (const size of sizes) times.push(Math.min(await seconds(size * MiB), await seconds(size * MiB)));
-sizes.forEach((size, index) => console.log(`${size} MiB in writes of 1 KiB: ${times[index].toFixed(2)} s`));
+for (const [index, size] of sizes.entries())
+  console.log(`${size} MiB in writes of 1 KiB: ${times[index].toFixed(2)} s`);
 const linear = times[2] < 3 * times[1] + 0.2 && times[1] < 3 * times[0] + 0.2;
 console.log(linear ? "linear" : "NOT linear");
 

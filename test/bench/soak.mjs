@@ -22,7 +22,7 @@ const call = () => host.call("mcp_call", { ...target, tool: "echo", arguments: {
 
 let failed = 0;
 for (const [name, times, work] of [
-  ["connect, call, close", cycles, async () => (await call(), host.call("mcp_list", { ...target, action: "close" }))],
+  ["connect, call, close", cycles, () => call().then(() => host.call("mcp_list", { ...target, action: "close" }))],
   ["calls one after another", calls, call],
   ["calls, 50 at a time", Math.ceil(calls / 50), () => Promise.all(Array.from({ length: 50 }, call))],
 ]) {

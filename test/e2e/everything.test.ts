@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import type { HostServices } from "../../src/contract.ts";
-import { harnesses, jsonOf, type PluginHarness, textOf } from "../support/plugin-harness.ts";
+import { harnesses, jsonOf, type PluginHarness, progressOf, textOf } from "../support/plugin-harness.ts";
 import { waitFor } from "../support/wait.ts";
 
 const make = harnesses();
@@ -38,7 +38,7 @@ describe("the official test server", () => {
     const host = everything();
     const step = host.callStep("everything", "trigger-long-running-operation", { duration: 1, steps: 4 });
     const seen: unknown[] = [];
-    await waitFor("the end", () => step.poll(({ details }) => seen.push((details?.["progress"] as { progress: number }).progress)).tag !== "pending");
+    await waitFor("the end", () => step.poll((partial) => seen.push(progressOf(partial))).tag !== "pending");
     step.destroy();
     expect(seen).toEqual([1, 2, 3, 4]);
     const long = host.callStep("everything", "trigger-long-running-operation", { duration: 60, steps: 60 });
@@ -57,13 +57,29 @@ describe("the official test server", () => {
 
   test("lists and reads resources, templates and prompts", async () => {
     const host = everything();
-    const { resources } = jsonOf(await host.list("everything", { kind: "resources" })) as { resources: { uri: string }[] };
+    const { resources } = jsonOf(await host.list("everything", { kind: "resources" })) as {
+      resources: { uri: string }[];
+    };
     expect(resources.length).toBeGreaterThan(0);
-    expect((jsonOf(await host.list("everything", { kind: "resource_templates" }))["resource_templates"] as unknown[]).length).toBeGreaterThan(0);
-    expect((jsonOf(await host.list("everything", { kind: "prompts" }))["prompts"] as unknown[]).length).toBeGreaterThan(0);
-    const read = await host.run("mcp_request", { configPath: host.configPath, server: "everything", method: "resources/read", params: { uri: resources[0]?.uri } });
+    expect(
+      (jsonOf(await host.list("everything", { kind: "resource_templates" }))["resource_templates"] as unknown[]).length,
+    ).toBeGreaterThan(0);
+    expect((jsonOf(await host.list("everything", { kind: "prompts" }))["prompts"] as unknown[]).length).toBeGreaterThan(
+      0,
+    );
+    const read = await host.run("mcp_request", {
+      configPath: host.configPath,
+      server: "everything",
+      method: "resources/read",
+      params: { uri: resources[0]?.uri },
+    });
     expect(jsonOf(read)["contents"]).toHaveLength(1);
-    const prompt = await host.run("mcp_request", { configPath: host.configPath, server: "everything", method: "prompts/get", params: { name: "simple-prompt" } });
+    const prompt = await host.run("mcp_request", {
+      configPath: host.configPath,
+      server: "everything",
+      method: "prompts/get",
+      params: { name: "simple-prompt" },
+    });
     expect(jsonOf(prompt)["messages"]).toHaveLength(1);
   });
 
@@ -72,16 +88,22 @@ describe("the official test server", () => {
     const host = everything(SERVICES);
     const { tools } = jsonOf(await host.list("everything")) as { tools: { name: string }[] };
     expect(bare).toHaveLength(13);
-    expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(["get-roots-list", "trigger-sampling-request", "trigger-elicitation-request"]));
+    expect(tools.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(["get-roots-list", "trigger-sampling-request", "trigger-elicitation-request"]),
+    );
     expect(textOf(await host.call("everything", "get-roots-list"))).toContain("file:///project");
-    expect(textOf(await host.call("everything", "trigger-sampling-request", { prompt: "hi", maxTokens: 5 }))).toContain("sampled text");
+    expect(textOf(await host.call("everything", "trigger-sampling-request", { prompt: "hi", maxTokens: 5 }))).toContain(
+      "sampled text",
+    );
     expect(textOf(await host.call("everything", "trigger-elicitation-request"))).toContain("Ada");
   });
 
   test("takes its own time to start, and parallel first calls wait for one process", async () => {
     const host = everything();
-    const texts = await Promise.all(Array.from({ length: 5 }, (_, at) => host.call("everything", "echo", { message: `m${at}` })));
-    texts.forEach((result, at) => expect(textOf(result)).toContain(`m${at}`));
+    const texts = await Promise.all(
+      Array.from({ length: 5 }, (_, at) => host.call("everything", "echo", { message: `m${at}` })),
+    );
+    for (const [at, result] of texts.entries()) expect(textOf(result)).toContain(`m${at}`);
     const { connections } = jsonOf(await host.run("mcp_list", { action: "status" })) as { connections: unknown[] };
     expect(connections).toHaveLength(1);
   });

@@ -94,7 +94,11 @@ describe("loading a plugin", () => {
 
   test("takes a register function that is the default export", async () => {
     const one = host();
-    await one.load(plugin("export default function (api) { api.registerTool({ name: 'd', description: '', parameters: {}, execute() {} }); return 0; }"));
+    await one.load(
+      plugin(
+        "export default function (api) { api.registerTool({ name: 'd', description: '', parameters: {}, execute() {} }); return 0; }",
+      ),
+    );
     expect(one.tools.map(({ name }) => name)).toEqual(["d"]);
   });
 
@@ -111,7 +115,10 @@ describe("loading a plugin", () => {
     ["a plugin that throws", "export const register = () => { throw new Error('broken'); };", undefined, "broken"],
   ])("fails as config_error with %s", async (_, entry, extension, words) => {
     const one = host();
-    await expect(one.load(plugin(entry, extension))).rejects.toMatchObject({ code: "config_error", message: expect.stringContaining(words) });
+    await expect(one.load(plugin(entry, extension))).rejects.toMatchObject({
+      code: "config_error",
+      message: expect.stringContaining(words),
+    });
     expect(one.tools).toEqual([]);
   });
 
@@ -124,12 +131,17 @@ describe("loading a plugin", () => {
     const path = join(folder, "odd");
     mkdirSync(path);
     if (content !== undefined) writeFileSync(join(path, "plugin.json"), content);
-    await expect(host().load(path)).rejects.toMatchObject({ code: "config_error", message: expect.stringContaining("plugin.json") });
+    await expect(host().load(path)).rejects.toMatchObject({
+      code: "config_error",
+      message: expect.stringContaining("plugin.json"),
+    });
   });
 
   test("a second time is a reload: the same api, and only the newer handler at the end", async () => {
     const one = host();
-    const path = plugin("const apis = (globalThis.apis ??= []); export function register(api) { apis.push(api); api.registerEventHandler('SessionShutdown', () => globalThis.seen.push('down ' + apis.length)); return 0; }");
+    const path = plugin(
+      "const apis = (globalThis.apis ??= []); export function register(api) { apis.push(api); api.registerEventHandler('SessionShutdown', () => globalThis.seen.push('down ' + apis.length)); return 0; }",
+    );
     await one.load(path);
     await one.load(path);
     const { apis } = globalThis as unknown as { apis: unknown[] };
@@ -141,7 +153,13 @@ describe("loading a plugin", () => {
   test("a plugin that refuses leaves the tools of others as they were", async () => {
     const one = host();
     await one.load(plugin(TOY));
-    await expect(one.load(plugin("export function register(api) { api.registerTool({ name: 'toy' }); api.registerTool({ name: 'half' }); return 1; }"))).rejects.toMatchObject({ code: "config_error" });
+    await expect(
+      one.load(
+        plugin(
+          "export function register(api) { api.registerTool({ name: 'toy' }); api.registerTool({ name: 'half' }); return 1; }",
+        ),
+      ),
+    ).rejects.toMatchObject({ code: "config_error" });
     expect(one.tools.map(({ name }) => name)).toEqual(["toy"]);
     expect((await one.call("toy", {})).content).toEqual([{ type: "text", text: "turn 1" }]);
   });
@@ -152,7 +170,10 @@ describe("calling a tool", () => {
     const one = host({ cwd: folder, sessionId: "s1" });
     await one.load(plugin(TOY));
     await one.call("toy", { a: 1, __rpi: { sessionId: "stolen" } });
-    expect(seen()).toContainEqual({ id: expect.any(String), params: { a: 1, __rpi: { cwd: folder, sessionId: "s1" } } });
+    expect(seen()).toContainEqual({
+      id: expect.any(String),
+      params: { a: 1, __rpi: { cwd: folder, sessionId: "s1" } },
+    });
     const two = host();
     await two.load(plugin(TOY));
     await two.call("toy", { __rpi: { sessionId: "stolen" } });
@@ -182,7 +203,9 @@ describe("calling a tool", () => {
   test("is cancelled by its signal, also by one that is aborted already", async () => {
     const one = host();
     await one.load(plugin(TOY));
-    await expect(one.call("toy", { hang: true }, { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "cancelled" });
+    await expect(one.call("toy", { hang: true }, { signal: AbortSignal.abort() })).rejects.toMatchObject({
+      code: "cancelled",
+    });
     const controller = new AbortController();
     const running = one.call("toy", { hang: true }, { signal: controller.signal });
     controller.abort();
@@ -191,7 +214,10 @@ describe("calling a tool", () => {
 
   test("of a tool that is not registered ends in an error that names those that are", async () => {
     const one = host();
-    await expect(one.call("toy", {})).rejects.toMatchObject({ code: "invalid_params", message: expect.stringContaining("Load the plugin") });
+    await expect(one.call("toy", {})).rejects.toMatchObject({
+      code: "invalid_params",
+      message: expect.stringContaining("Load the plugin"),
+    });
     await one.load(plugin(TOY));
     const step = one.execute("tow", {});
     await step.settled;
@@ -218,7 +244,11 @@ describe("the shutdown of a host", () => {
 
   test("goes on where a handler fails, and the host can load again", async () => {
     const one = host();
-    await one.load(plugin("export function register(api) { api.registerEventHandler('SessionShutdown', () => { throw new Error('x'); }); return 0; }"));
+    await one.load(
+      plugin(
+        "export function register(api) { api.registerEventHandler('SessionShutdown', () => { throw new Error('x'); }); return 0; }",
+      ),
+    );
     const path = plugin(TOY);
     await one.load(path);
     await one.shutdown();

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { bundledSource } from "../support/bundle.ts";
@@ -30,10 +30,18 @@ interface Host {
 function configured(): PluginHarness {
   const harness = make();
   harness.serve("npx", "processes", "launcher").serve("family", "processes", "stubborn-family");
-  return harness.serve("stubborn", "processes", "stubborn").serve("plain", "processes", "plain").serve("hang", "timing", "hang");
+  return harness
+    .serve("stubborn", "processes", "stubborn")
+    .serve("plain", "processes", "plain")
+    .serve("hang", "timing", "hang");
 }
 
-function startHost(harness: PluginHarness, mode: string, servers: readonly string[], env: Record<string, string> = {}): Host {
+function startHost(
+  harness: PluginHarness,
+  mode: string,
+  servers: readonly string[],
+  env: Record<string, string> = {},
+): Host {
   const logPath = join(harness.folder, "host.log");
   const child = spawn(process.execPath, [HOST, mode, bundle(), harness.configPath, ...servers], {
     cwd: harness.folder,
@@ -49,8 +57,16 @@ function startHost(harness: PluginHarness, mode: string, servers: readonly strin
   child.stderr.on("data", (chunk: Buffer) => {
     stderr += chunk.toString();
   });
-  const ended = new Promise<number | string | null>((resolve) => child.once("close", (code, signal) => resolve(signal ?? code)));
-  return { child, log: () => (existsSync(logPath) ? readFileSync(logPath, "utf8") : ""), stdout: () => stdout, stderr: () => stderr, ended };
+  const ended = new Promise<number | string | null>((resolve) =>
+    child.once("close", (code, signal) => resolve(signal ?? code)),
+  );
+  return {
+    child,
+    log: () => (existsSync(logPath) ? readFileSync(logPath, "utf8") : ""),
+    stdout: () => stdout,
+    stderr: () => stderr,
+    ended,
+  };
 }
 
 async function ready(host: Host): Promise<void> {
@@ -62,10 +78,12 @@ async function ready(host: Host): Promise<void> {
 async function allGone(harness: PluginHarness, servers: readonly string[]): Promise<void> {
   const pids = servers.flatMap((name) => harness.pids(name));
   expect(pids.length).toBeGreaterThanOrEqual(servers.length);
-  await waitFor("every server process is gone", () => pids.every((pid) => !isAlive(pid)), 3000).catch((error: unknown) => {
-    for (const pid of pids.filter(isAlive)) process.kill(pid, "SIGKILL");
-    throw error;
-  });
+  await waitFor("every server process is gone", () => pids.every((pid) => !isAlive(pid)), 3000).catch(
+    (error: unknown) => {
+      for (const pid of pids.filter(isAlive)) process.kill(pid, "SIGKILL");
+      throw error;
+    },
+  );
 }
 
 describe("a host that ends without shutdown leaves no process behind", () => {
@@ -76,15 +94,19 @@ describe("a host that ends without shutdown leaves no process behind", () => {
     ["exits in the middle of the shutdown", "exit-late-in-shutdown", 0],
     ["fails with an uncaught exception", "throw", 1],
     ["fails with an unhandled rejection", "reject", 1],
-  ])("it %s", async (_, mode, expected) => {
-    const harness = configured();
-    const host = startHost(harness, mode, STUBBORN);
-    expect(await host.ended).toBe(expected);
-    expect(host.log()).toBe("ready done,done,done\n");
-    expect(host.stdout()).toBe("");
-    expect(STUBBORN.map((name) => harness.pids(name).length)).toEqual([2, 3, 1]);
-    await allGone(harness, STUBBORN);
-  }, 30_000);
+  ])(
+    "it %s",
+    async (_, mode, expected) => {
+      const harness = configured();
+      const host = startHost(harness, mode, STUBBORN);
+      expect(await host.ended).toBe(expected);
+      expect(host.log()).toBe("ready done,done,done\n");
+      expect(host.stdout()).toBe("");
+      expect(STUBBORN.map((name) => harness.pids(name).length)).toEqual([2, 3, 1]);
+      await allGone(harness, STUBBORN);
+    },
+    30_000,
+  );
 
   test("it exits while its servers are still being connected", async () => {
     const harness = make().serve("slow", "timing", "slow-initialize 60000").serve("silent", "processes", "stubborn");
@@ -94,25 +116,33 @@ describe("a host that ends without shutdown leaves no process behind", () => {
     await waitFor("every server process is gone", () => pids.every((pid) => !isAlive(pid)), 3000);
   }, 30_000);
 
-  test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("it dies by %s, which it does not handle", async (signal) => {
-    const harness = configured();
-    const host = startHost(harness, "wait", STUBBORN);
-    await ready(host);
-    host.child.kill(signal);
-    expect(await host.ended).toBe(signal);
-    await allGone(harness, STUBBORN);
-  }, 30_000);
+  test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+    "it dies by %s, which it does not handle",
+    async (signal) => {
+      const harness = configured();
+      const host = startHost(harness, "wait", STUBBORN);
+      await ready(host);
+      host.child.kill(signal);
+      expect(await host.ended).toBe(signal);
+      await allGone(harness, STUBBORN);
+    },
+    30_000,
+  );
 
-  test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("a %s that it handles is its own to answer, and kills no server", async (signal) => {
-    const harness = configured();
-    const host = startHost(harness, "handles", ["plain", "hang"]);
-    await ready(host);
-    host.child.kill(signal);
-    expect(await host.ended).toBe(5);
-    expect(host.log()).toContain(`handled ${signal}\nafter the signal done\n`);
-    expect(harness.pids("plain")).toHaveLength(1);
-    await allGone(harness, ["plain", "hang"]);
-  }, 30_000);
+  test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+    "a %s that it handles is its own to answer, and kills no server",
+    async (signal) => {
+      const harness = configured();
+      const host = startHost(harness, "handles", ["plain", "hang"]);
+      await ready(host);
+      host.child.kill(signal);
+      expect(await host.ended).toBe(5);
+      expect(host.log()).toContain(`handled ${signal}\nafter the signal done\n`);
+      expect(harness.pids("plain")).toHaveLength(1);
+      await allGone(harness, ["plain", "hang"]);
+    },
+    30_000,
+  );
 
   test("after SIGKILL the servers see the end of their stdin", async () => {
     const harness = configured();
@@ -120,10 +150,22 @@ describe("a host that ends without shutdown leaves no process behind", () => {
     await ready(host);
     host.child.kill("SIGKILL");
     expect(await host.ended).toBe("SIGKILL");
-    await waitFor("the servers see it", () => ["plain", "hang"].every((name) => harness.ledger(name).at(-1)?.event === "stdin-end"));
+    await waitFor("the servers see it", () =>
+      ["plain", "hang"].every((name) => harness.ledger(name).at(-1)?.event === "stdin-end"),
+    );
     await allGone(harness, ["plain", "hang"]);
   }, 30_000);
 });
+
+test("a host that ends without shutdown leaves no private file behind", async () => {
+  const harness = make().serve("plain", "processes", "plain").serve("results", "results");
+  const host = startHost(harness, "spill", ["plain"], { SPILLING: "results" });
+  expect(await host.ended).toBe(0);
+  const path = host.log().split("\n").at(-2) ?? "";
+  expect(path).toMatch(/^\S*result-1\.txt$/);
+  expect(existsSync(path)).toBe(false);
+  expect(existsSync(dirname(path))).toBe(false);
+}, 30_000);
 
 describe("what keeps a host alive", () => {
   test("an idle connection does not", async () => {
@@ -148,19 +190,41 @@ describe("what keeps a host alive", () => {
 
 test("no way in which a server ends becomes an uncaught error, and nothing is printed on stdout [L08]", async () => {
   const harness = configured();
-  const modes = { crash: ["crash", "half", "signal", "close-stdout", "close-stdin", "fine"], fatal: ["x"], "leaves-when-idle": ["fine", "fine"], silent: ["x"] };
-  for (const name of Object.keys(modes)) harness.serve(name, "processes", name);
-  for (const when of ["start", "input", "initialized", "list", "call", "answered"]) harness.serve(`exits-${when}`, "processes", `exits-at ${when} 1`);
-  harness.serve("endless", "framing", "endless").serve("unknown", "versions", "proto-unknown").configure("missing", { command: "no-such-command" });
-  harness.serve("stderr", "processes", "stderr-flood").serve("freeze", "timing", "freeze").serve("noise", "framing", "binary-noise");
-  const calls = Object.entries(modes).flatMap(([server, tools]) => tools.map((tool) => ({ server, tool })));
-  for (const when of ["start", "input", "initialized", "list", "call", "answered"]) calls.push({ server: `exits-${when}`, tool: "fine" });
-  calls.push({ server: "endless", tool: "flood" }, { server: "unknown", tool: "x" }, { server: "missing", tool: "x" });
-  calls.push({ server: "stderr", tool: "echo" }, { server: "freeze", tool: "freeze" }, { server: "noise", tool: "echo" });
+  const calls: Record<string, string[]> = {
+    crash: ["crash", "half", "signal", "close-stdout", "close-stdin", "fine"],
+    fatal: ["x"],
+    "leaves-when-idle": ["fine", "fine"],
+    silent: ["x"],
+  };
+  for (const name of Object.keys(calls)) harness.serve(name, "processes", name);
+  for (const when of ["start", "input", "initialized", "list", "call", "answered"])
+    harness.serve(`exits-${when}`, "processes", `exits-at ${when} 1`);
+  harness
+    .serve("endless", "framing", "endless")
+    .serve("unknown", "versions", "proto-unknown")
+    .configure("missing", { command: "no-such-command" });
+  harness
+    .serve("stderr", "processes", "stderr-flood")
+    .serve("freeze", "timing", "freeze")
+    .serve("noise", "framing", "binary-noise");
+  for (const when of ["start", "input", "initialized", "list", "call", "answered"]) calls[`exits-${when}`] = ["fine"];
+  Object.assign(calls, {
+    endless: ["flood"],
+    unknown: ["x"],
+    missing: ["x"],
+    stderr: ["echo"],
+    freeze: ["freeze"],
+    noise: ["echo"],
+  });
   const host = startHost(harness, "calls", ["plain"], { CALLS: JSON.stringify(calls) });
   expect(await host.ended).toBe(0);
   expect(host.log()).not.toMatch(/uncaughtException|unhandledRejection/);
-  expect(host.log().split("\n").filter((line) => line.startsWith("called "))).toHaveLength(calls.length);
+  expect(
+    host
+      .log()
+      .split("\n")
+      .filter((line) => line.startsWith("called ")),
+  ).toHaveLength(Object.values(calls).flat().length);
   expect(host.log()).toMatch(/over\n$/);
   expect(host.stdout()).toBe("");
   expect(host.stderr()).toBe("");

@@ -1,6 +1,6 @@
-import { describe, expect, test } from "@jest/globals";
+import { describe, expect, jest, test } from "@jest/globals";
 import type { AgentToolResult, StepHandle } from "../../src/contract.ts";
-import { harnesses, type PluginHarness } from "../support/plugin-harness.ts";
+import { harnesses, type PluginHarness, progressOf } from "../support/plugin-harness.ts";
 import { waitFor } from "../support/wait.ts";
 
 const make = harnesses();
@@ -93,7 +93,7 @@ describe("a step handle", () => {
     const step = host.callStep("busy", "echo", { steps: 5, milliseconds: 1 });
     await step.settled;
     const seen: string[] = [];
-    const end = step.poll(({ details }) => seen.push(String((details?.["progress"] as { progress: number }).progress)));
+    const end = step.poll((partial) => seen.push(String(progressOf(partial))));
     expect(end.tag).toBe("done");
     expect(seen).toEqual(["1", "2", "3", "4", "5"]);
     expect(step.poll(() => seen.push("late"))).toBe(end);
@@ -105,16 +105,12 @@ describe("a step handle", () => {
     const step = host.callStep("busy", "echo", { steps: 100, milliseconds: 1 });
     await waitFor("the end", () => step.poll().tag === "done");
     const seen: unknown[] = [];
-    step.poll(({ details }) => seen.push((details?.["progress"] as { progress: number }).progress));
+    step.poll((partial) => seen.push(progressOf(partial)));
     expect(seen).toEqual([91, 92, 93, 94, 95, 96, 97, 98, 99, 100]);
   });
 
-  test("survives a callback that throws: later partial results and the result still come", async () => {
-    const warnings: string[] = [];
-    const onWarning = ({ message }: Error): void => {
-      warnings.push(message);
-    };
-    process.on("warning", onWarning);
+  test("survives a callback that throws: later partial results and the result still come, and the host is told once", async () => {
+    const warn = jest.spyOn(process, "emitWarning").mockReturnValue();
     try {
       const host = make().serve("busy", "timing", "progress");
       const step = host.callStep("busy", "echo", { steps: 3, milliseconds: 1 });
@@ -126,8 +122,9 @@ describe("a step handle", () => {
       };
       expect(step.poll(thrower).tag).toBe("done");
       expect(calls).toBe(3);
+      expect(warn.mock.calls.map(([warning]) => warning)).toEqual([expect.stringContaining("cannot draw")]);
     } finally {
-      process.off("warning", onWarning);
+      warn.mockRestore();
     }
   });
 
@@ -139,7 +136,10 @@ describe("a step handle", () => {
       seen.push(partial);
       step[act]();
     };
-    await waitFor("a partial result", () => (step.poll(onPartial), seen.length > 0));
+    await waitFor("a partial result", () => {
+      step.poll(onPartial);
+      return seen.length > 0;
+    });
     expect(step.poll(onPartial)).toMatchObject({ tag: "err", code: act === "cancel" ? "cancelled" : "destroyed" });
     expect(seen).toHaveLength(1);
   });
@@ -180,14 +180,17 @@ describe("a step handle", () => {
     expect(host.pids("hang")).toHaveLength(1);
   }, 30_000);
 
-  test.each([undefined, null, "text", 7, [], () => undefined])("with parameters that are no object ends as invalid_params, never as a throw (%p)", async (params) => {
-    const host = make();
-    for (const tool of host.tools.values()) {
-      const step = tool.execute("call", params);
-      await step.settled;
-      expect(step.poll()).toMatchObject({ tag: "err", code: "invalid_params" });
-    }
-  });
+  test.each([undefined, null, "text", 7, [], () => undefined])(
+    "with parameters that are no object ends as invalid_params, never as a throw (%p)",
+    async (params) => {
+      const host = make();
+      for (const tool of host.tools.values()) {
+        const step = tool.execute("call", params);
+        await step.settled;
+        expect(step.poll()).toMatchObject({ tag: "err", code: "invalid_params" });
+      }
+    },
+  );
 
   test("with hostile parameters ends in an error, never in a throw", async () => {
     const host = make();

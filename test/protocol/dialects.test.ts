@@ -73,4 +73,25 @@ describe("what differs", () => {
   ])("%j is no result without a handshake", (result) => {
     expect(stateless.decode("tools/call", result)).toMatchObject({ kind: "invalid", reason: expect.any(String) });
   });
+
+  const annotated = { type: "string", "x-mcp-header": "X" };
+  test.each([
+    ["a property", { properties: { a: annotated } }, true],
+    ["a property of a property", { properties: { a: { type: "object", properties: { b: annotated } } } }, true],
+    ["a property of that very name", { properties: { "x-mcp-header": annotated } }, true],
+    ["a default, which is data", { properties: { a: { type: "object", default: { "x-mcp-header": 7 } } } }, true],
+    ["a definition of that name, without an annotation", { $defs: { "x-mcp-header": { type: "string" } } }, true],
+    ["the root", { ...annotated, properties: {} }, false],
+    ["items", { properties: { a: { type: "array", items: annotated } } }, false],
+    ["a choice", { anyOf: [{ properties: { a: annotated } }] }, false],
+    ["a condition", { if: { properties: { a: annotated } } }, false],
+    ["a definition", { $defs: { d: annotated } }, false],
+    ["a pattern", { patternProperties: { "^a": annotated } }, false],
+    ["two types", { properties: { a: { ...annotated, type: ["string", "null"] } } }, false],
+    ["no type", { properties: { a: { "x-mcp-header": "X" } } }, false],
+    ["a line end", { properties: { a: { type: "string", "x-mcp-header": "X\r\nY" } } }, false],
+  ])("x-mcp-header on %s", (_where, schema, usable) => {
+    expect(stateless.refuseTool(schema) === undefined).toBe(usable);
+    expect(handshake.refuseTool(schema)).toBeUndefined();
+  });
 });

@@ -22,7 +22,12 @@ function counts(): Counts {
 }
 
 /** Fails if anything counted is more, after so many rounds, than it was. */
-async function staysFlat(host: PluginHarness, warm: number, rounds: number, work: () => Promise<unknown>): Promise<void> {
+async function staysFlat(
+  host: PluginHarness,
+  warm: number,
+  rounds: number,
+  work: () => Promise<unknown>,
+): Promise<void> {
   for (let round = 0; round < warm; round++) await work();
   const before = counts();
   for (let round = 0; round < rounds; round++) await work();

@@ -30,8 +30,12 @@ describe("cancelling", () => {
     for (const services of [{}, { approve }]) {
       const host = make({ services }).serve("plain", "processes", "plain");
       expect(await cancelled(host.callStep("plain", "echo"))).toMatchObject(CANCELLED);
-      expect(await cancelled(host.step("mcp_list", { configPath: host.configPath, server: "plain" }))).toMatchObject(CANCELLED);
-      expect(await cancelled(host.step("mcp_list", { configPath: host.configPath, query: "x" }))).toMatchObject(CANCELLED);
+      expect(await cancelled(host.step("mcp_list", { configPath: host.configPath, server: "plain" }))).toMatchObject(
+        CANCELLED,
+      );
+      expect(await cancelled(host.step("mcp_list", { configPath: host.configPath, query: "x" }))).toMatchObject(
+        CANCELLED,
+      );
       // What had been begun would show before this call ends.
       host.serve("other", "processes", "plain");
       await host.call("other", "echo");
@@ -42,7 +46,9 @@ describe("cancelling", () => {
   });
 
   test("during connect: the attempt ends with its last caller, and another caller is not harmed [J07]", async () => {
-    const host = make().serve("slow", "timing", "slow-initialize 1000").serve("alone", "timing", "slow-initialize 60000");
+    const host = make()
+      .serve("slow", "timing", "slow-initialize 1000")
+      .serve("alone", "timing", "slow-initialize 60000");
     const first = host.callStep("slow", "echo");
     const second = host.call("slow", "echo", { text: "second" });
     const alone = host.callStep("alone", "echo");
@@ -71,7 +77,9 @@ describe("cancelling", () => {
     expect(await cancelled(step)).toMatchObject(CANCELLED);
     await until(host, "hang", "notifications/cancelled");
     const [call] = host.received("hang", "tools/call");
-    expect(host.received("hang", "notifications/cancelled")[0]?.message?.params).toMatchObject({ requestId: call?.message?.id });
+    expect(host.received("hang", "notifications/cancelled")[0]?.message?.params).toMatchObject({
+      requestId: call?.message?.id,
+    });
     await until(host, "hang", "ping");
     // Long enough for a server that proved nothing to be stopped.
     await host.call("hang", "slow", { milliseconds: 500 });
@@ -94,7 +102,11 @@ describe("cancelling", () => {
     await waitFor("both calls are running", () => host.received("frozen", "tools/call").length === 2);
     expect(await cancelled(step)).toMatchObject(CANCELLED);
     await other.settled;
-    expect(other.poll()).toMatchObject({ tag: "err", code: "closed", details: { server: "frozen", outcomeUnknown: true } });
+    expect(other.poll()).toMatchObject({
+      tag: "err",
+      code: "closed",
+      details: { server: "frozen", outcomeUnknown: true },
+    });
     other.destroy();
     expect(textOf(await host.call("frozen", "echo", { text: "fresh" }))).toBe("fresh");
     const [first, second] = host.pids("frozen");

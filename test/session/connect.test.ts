@@ -10,7 +10,10 @@ describe("the handshake", () => {
   test("initialize goes first and offers 2025-11-25, then the server is told that we are ready, then tools are listed", async () => {
     const host = make().serve("plain", "processes", "plain");
     await host.call("plain", "echo");
-    const methods = host.ledger("plain").filter(({ event }) => event === "in").map(({ message }) => message?.method);
+    const methods = host
+      .ledger("plain")
+      .filter(({ event }) => event === "in")
+      .map(({ message }) => message?.method);
     expect(methods).toEqual(["initialize", "notifications/initialized", "tools/list", "tools/call"]);
     expect(host.received("plain", "initialize")[0]?.message?.params).toMatchObject({
       protocolVersion: "2025-11-25",
@@ -29,13 +32,16 @@ describe("the handshake", () => {
     expect(host.received("odd", "notifications/initialized")).toEqual([]);
   });
 
-  test.each(["proto-missing", "proto-number"])("an answer without a usable revision is unsupported_protocol (%s) [D01]", async (mode) => {
-    const host = make({ limits: IMPATIENT }).serve("odd", "versions", mode);
-    const { code, message, details } = await host.listFailure("odd");
-    expect(code).toBe("unsupported_protocol");
-    expect(message).toContain("without a protocol version");
-    expect(details).toMatchObject({ answered: null });
-  });
+  test.each(["proto-missing", "proto-number"])(
+    "an answer without a usable revision is unsupported_protocol (%s) [D01]",
+    async (mode) => {
+      const host = make({ limits: IMPATIENT }).serve("odd", "versions", mode);
+      const { code, message, details } = await host.listFailure("odd");
+      expect(code).toBe("unsupported_protocol");
+      expect(message).toContain("without a protocol version");
+      expect(details).toMatchObject({ answered: null });
+    },
+  );
 
   test("an answer that is no object is a refused handshake", async () => {
     const host = make({ limits: IMPATIENT }).serve("odd", "versions", "proto-null");
@@ -71,21 +77,30 @@ describe("the handshake", () => {
     expect(jsonOf(await host.list("anonymous"))["serverInfo"]).toEqual({ name: "unknown" });
   });
 
-  test.each(["no-tools", "no-capabilities"])("a server that does not advertise tools is refused by list and call, and asked for none (%s)", async (mode) => {
-    const host = make().serve("bare", "versions", mode);
-    for (const { code, message } of [await host.listFailure("bare"), await host.callFailure("bare", "x")]) {
-      expect(code).toBe("capability_missing");
-      expect(message).toContain("tools");
-    }
-    expect(host.received("bare", "tools/list")).toEqual([]);
-    expect(host.received("bare", "tools/call")).toEqual([]);
-    expect(host.received("bare", "initialize")).toHaveLength(1);
-  });
+  test.each(["no-tools", "no-capabilities"])(
+    "a server that does not advertise tools is refused by list and call, and asked for none (%s)",
+    async (mode) => {
+      const host = make().serve("bare", "versions", mode);
+      for (const { code, message } of [await host.listFailure("bare"), await host.callFailure("bare", "x")]) {
+        expect(code).toBe("capability_missing");
+        expect(message).toContain("tools");
+      }
+      expect(host.received("bare", "tools/list")).toEqual([]);
+      expect(host.received("bare", "tools/call")).toEqual([]);
+      expect(host.received("bare", "initialize")).toHaveLength(1);
+    },
+  );
 
   test("what a server does offer is reached without tools", async () => {
     const host = make().serve("bare", "versions", "no-tools");
-    expect(jsonOf(await host.list("bare", { kind: "resources" }))["resources"]).toEqual([{ uri: "a://1", name: "one" }]);
-    const result = await host.run("mcp_request", { configPath: host.configPath, server: "bare", method: "resources/list" });
+    expect(jsonOf(await host.list("bare", { kind: "resources" }))["resources"]).toEqual([
+      { uri: "a://1", name: "one" },
+    ]);
+    const result = await host.run("mcp_request", {
+      configPath: host.configPath,
+      server: "bare",
+      method: "resources/list",
+    });
     expect(jsonOf(result)).toEqual({ resources: [{ uri: "a://1", name: "one" }] });
   });
 });

@@ -1,25 +1,38 @@
 import { describe, expect, test } from "@jest/globals";
 import { LIMITS } from "../../src/limits.ts";
-import { harnesses, jsonOf, textOf } from "../support/plugin-harness.ts";
+import { factOf, harnesses, jsonOf, textOf } from "../support/plugin-harness.ts";
 import { monotonicUs, waitFor } from "../support/wait.ts";
 
 const make = harnesses();
 
 /** The names in an answer of mcp_list. */
 function names(answer: { details?: Record<string, unknown> }): unknown[] {
-  return (answer.details?.["tools"] as { name: unknown }[]).map(({ name }) => name);
+  return factOf<{ name: unknown }[]>(answer, "tools").map(({ name }) => name);
 }
 
 describe("discovery", () => {
   test("malformed tools hide no good one: what has a name is listed as it is, the rest is counted with its reason [E01]", async () => {
     const host = make().serve("odd", "lists", "malformed");
     const answer = await host.list("odd");
-    expect(names(answer)).toEqual(["null-description", "no-schema", "null-schema", "boolean-schema", "string-schema", "null-required", "recursive", "remote", "unknown-dialect", "numeric-title", "good"]);
+    expect(names(answer)).toEqual([
+      "null-description",
+      "no-schema",
+      "null-schema",
+      "boolean-schema",
+      "string-schema",
+      "null-required",
+      "recursive",
+      "remote",
+      "unknown-dialect",
+      "numeric-title",
+      "good",
+    ]);
     expect(answer.details?.["leftOut"]).toEqual([
       { reason: "it has no usable name", count: 3 },
       { reason: "it is not an object", count: 3 },
     ]);
-    for (const name of ["good", "null-schema", "remote", "string-schema"]) expect(textOf(await host.call("odd", name))).toBe(`called ${JSON.stringify(name)}`);
+    for (const name of ["good", "null-schema", "remote", "string-schema"])
+      expect(textOf(await host.call("odd", name))).toBe(`called ${JSON.stringify(name)}`);
     for (const name of names(answer)) await host.list("odd", { tool: name });
     await host.list("odd", { query: "good schema recursive" });
   });
@@ -28,15 +41,35 @@ describe("discovery", () => {
     const host = make().serve("names", "lists", "names");
     const listed = names(await host.list("names")) as string[];
     expect(listed).toHaveLength(15);
-    expect(listed).toEqual(expect.arrayContaining(["a.b", "a/b", "a b", "工具", "🎉", "__proto__", "constructor", "Echo", "echo", " leading", "trailing ", "new\nline", "x".repeat(200)]));
+    expect(listed).toEqual(
+      expect.arrayContaining([
+        "a.b",
+        "a/b",
+        "a b",
+        "工具",
+        "🎉",
+        "__proto__",
+        "constructor",
+        "Echo",
+        "echo",
+        " leading",
+        "trailing ",
+        "new\nline",
+        "x".repeat(200),
+      ]),
+    );
     for (const name of listed) expect(textOf(await host.call("names", name))).toBe(`called ${JSON.stringify(name)}`);
-    for (const name of ["leading", "trailing", "ECHO", "hasOwnProperty", "a_b"]) expect((await host.callFailure("names", name)).code).toBe("tool_not_found");
+    for (const name of ["leading", "trailing", "ECHO", "hasOwnProperty", "a_b"])
+      expect((await host.callFailure("names", name)).code).toBe("tool_not_found");
   });
 
   test("a name that came several times is shown once with a note, and the first counts [E03]", async () => {
     const host = make().serve("twins", "lists", "dup-tools");
     const answer = await host.list("twins");
-    expect(answer.details).toMatchObject({ tools: [{ name: "twin", description: "first" }, { name: "other" }], duplicates: ["twin"] });
+    expect(answer.details).toMatchObject({
+      tools: [{ name: "twin", description: "first" }, { name: "other" }],
+      duplicates: ["twin"],
+    });
     expect(jsonOf(answer)["duplicates"]).toEqual(["twin"]);
   });
 
@@ -90,7 +123,10 @@ describe("discovery", () => {
   });
 
   test("an empty cursor is sent once, and a page that brings nothing new is the end", async () => {
-    const host = make().serve("empty", "lists", "empty-cursor").serve("on", "lists", "empty-cursor-leads-on").serve("ever", "lists", "empty-cursor-for-ever");
+    const host = make()
+      .serve("empty", "lists", "empty-cursor")
+      .serve("on", "lists", "empty-cursor-leads-on")
+      .serve("ever", "lists", "empty-cursor-for-ever");
     expect(names(await host.list("empty"))).toEqual(["one", "two"]);
     expect(host.received("empty", "tools/list").map(({ message }) => message?.params)).toEqual([{}, { cursor: "" }]);
     expect((await host.list("empty")).details?.["duplicates"]).toBeUndefined();
@@ -107,6 +143,14 @@ describe("discovery", () => {
     expect(JSON.stringify(details).length).toBeLessThan(6000);
     await host.listFailure("error");
     expect(host.pids("error")).toHaveLength(1);
+  });
+
+  test("a server that ends at the discovery is asked once more on a fresh connection, and the call is made once", async () => {
+    const host = make().serve("mortal", "lists", "dies-at-second-list");
+    for (let round = 0; round < 3; round++) expect(textOf(await host.call("mortal", "fine"))).toBe('called "fine"');
+    expect(host.pids("mortal")).toHaveLength(3);
+    expect(host.received("mortal", "tools/call")).toHaveLength(3);
+    expect(host.received("mortal", "tools/list")).toHaveLength(5);
   });
 
   test("every call discovers anew: a tool that has just appeared can be called", async () => {
@@ -132,7 +176,8 @@ describe("discovery", () => {
     const before = host.received("slow", "tools/list").length;
     const made: { at: number; result: Promise<unknown> }[] = [];
     for (let group = 0; group < 5; group++) {
-      for (let call = 0; call < 10; call++) made.push({ at: monotonicUs(), result: host.call("slow", "always", { call: made.length }) });
+      for (let call = 0; call < 10; call++)
+        made.push({ at: monotonicUs(), result: host.call("slow", "always", { call: made.length }) });
       await new Promise((resolve) => setImmediate(resolve));
     }
     await Promise.all(made.map(({ result }) => result));
@@ -141,7 +186,8 @@ describe("discovery", () => {
     const calls = host.received("slow", "tools/call");
     expect(calls).toHaveLength(50);
     for (const { at, message } of calls) {
-      const madeAt = made[(message?.params?.["arguments"] as { call: number }).call]?.at ?? Number.POSITIVE_INFINITY;
+      const { call } = (message?.params?.["arguments"] ?? {}) as { call: number };
+      const madeAt = made[call]?.at ?? Number.POSITIVE_INFINITY;
       expect(lists.some((list) => list.at >= madeAt && list.at <= at)).toBe(true);
     }
   });
@@ -178,7 +224,9 @@ describe("discovery", () => {
     step.cancel();
     step.destroy();
     await waitFor("the server is told", () => host.received("silent", "notifications/cancelled").length === 1);
-    expect(host.received("silent", "notifications/cancelled")[0]?.message?.params).toMatchObject({ requestId: host.received("silent", "tools/list")[0]?.message?.id });
+    expect(host.received("silent", "notifications/cancelled")[0]?.message?.params).toMatchObject({
+      requestId: host.received("silent", "tools/list")[0]?.message?.id,
+    });
     expect((await host.listFailure("silent", { timeoutSeconds: 1 })).code).toBe("timeout");
     expect(host.received("silent", "tools/list")).toHaveLength(2);
     expect(host.pids("silent")).toHaveLength(1);

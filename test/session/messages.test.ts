@@ -1,4 +1,4 @@
-import { describe, expect, test } from "@jest/globals";
+import { describe, expect, jest, test } from "@jest/globals";
 import type { HostServices } from "../../src/contract.ts";
 import { harnesses, jsonOf, textOf } from "../support/plugin-harness.ts";
 
@@ -26,7 +26,9 @@ describe("matching answers", () => {
   test("concurrent calls get their own answers, in whatever order they come", async () => {
     const host = make().serve("reversed", "messages", "reversed");
     const texts = Array.from({ length: 20 }, (_, at) => `call ${at}`);
-    const results = await Promise.all(texts.map((text) => host.call("reversed", "echo", { text, count: texts.length })));
+    const results = await Promise.all(
+      texts.map((text) => host.call("reversed", "echo", { text, count: texts.length })),
+    );
     expect(results.map(textOf)).toEqual(texts);
     expect(host.received("reversed", "initialize")).toHaveLength(1);
   });
@@ -55,7 +57,9 @@ describe("matching answers", () => {
     const { code, message } = await host.callFailure("answers", "echo", { answer });
     expect(code).toBe(expected);
     expect(message).toContain(words);
-    expect(textOf(await host.call("answers", "echo", { answer: { result: { content: [{ type: "text", text: "ok" }] } } }))).toBe("ok");
+    expect(
+      textOf(await host.call("answers", "echo", { answer: { result: { content: [{ type: "text", text: "ok" }] } } })),
+    ).toBe("ok");
     expect(host.pids("answers")).toHaveLength(1);
   });
 
@@ -84,7 +88,11 @@ describe("matching answers", () => {
 describe("questions of a server", () => {
   test("ping is answered and the rest refused with their ids echoed exactly, the pending call's own id included [B07]", async () => {
     const host = make().serve("asks", "messages", "questions");
-    const answers = JSON.parse(textOf(await host.call("asks", "echo"))) as { id: unknown; result?: unknown; error?: unknown }[];
+    const answers = JSON.parse(textOf(await host.call("asks", "echo"))) as {
+      id: unknown;
+      result?: unknown;
+      error?: unknown;
+    }[];
     const [call] = host.received("asks", "tools/call");
     expect(answers.map(({ id }) => id)).toEqual(["p1", 7702, "s-3", call?.message?.id, "u 5"]);
     expect(answers[0]?.result).toEqual({});
@@ -92,10 +100,19 @@ describe("questions of a server", () => {
   });
 
   test("a ping before the answer to initialize is answered, and a question right after it too", async () => {
-    const host = make({ services: { listRoots: async () => [{ uri: "file:///root" }] } }).serve("early", "messages", "early-questions");
+    const host = make({ services: { listRoots: async () => [{ uri: "file:///root" }] } }).serve(
+      "early",
+      "messages",
+      "early-questions",
+    );
     expect(textOf(await host.call("early", "echo", { text: "hi" }))).toBe("hi");
-    const answers = host.ledger("early").filter(({ event, message }) => event === "in" && message?.method === undefined);
-    expect(answers.map(({ message }) => message)).toMatchObject([{ id: "early", result: {} }, { id: "roots", result: { roots: [{ uri: "file:///root" }] } }]);
+    const answers = host
+      .ledger("early")
+      .filter(({ event, message }) => event === "in" && message?.method === undefined);
+    expect(answers.map(({ message }) => message)).toMatchObject([
+      { id: "early", result: {} },
+      { id: "roots", result: { roots: [{ uri: "file:///root" }] } },
+    ]);
   });
 
   test("a flood of pings during a call does not disturb it", async () => {
@@ -105,19 +122,46 @@ describe("questions of a server", () => {
   });
 
   /** The answers to some questions, asked of a host with these services. */
-  async function answers(services: HostServices, questions: readonly object[], more: object = {}): Promise<{ result?: unknown; error?: unknown }[]> {
+  async function answers(
+    services: HostServices,
+    questions: readonly object[],
+    more: object = {},
+  ): Promise<{ result?: unknown; error?: unknown }[]> {
     const host = make({ services }).serve("asks", "messages", "ask");
-    return jsonOf(await host.call("asks", "ask", { questions }, more as Record<string, unknown>)) as unknown as { result?: unknown; error?: unknown }[];
+    return jsonOf(await host.call("asks", "ask", { questions }, more as Record<string, unknown>)) as unknown as {
+      result?: unknown;
+      error?: unknown;
+    }[];
   }
 
-  const FORM = { method: "elicitation/create", params: { message: "Name?", requestedSchema: { type: "object", properties: { name: { type: "string" }, size: { type: "integer", default: 3 } }, required: ["name"] } } };
+  const FORM = {
+    method: "elicitation/create",
+    params: {
+      message: "Name?",
+      requestedSchema: {
+        type: "object",
+        properties: { name: { type: "string" }, size: { type: "integer", default: 3 } },
+        required: ["name"],
+      },
+    },
+  };
   const ROOTS = { method: "roots/list" };
-  const SAMPLE = { method: "sampling/createMessage", params: { messages: [{ role: "user", content: { type: "text", text: "hi" } }], maxTokens: 5 } };
+  const SAMPLE = {
+    method: "sampling/createMessage",
+    params: { messages: [{ role: "user", content: { type: "text", text: "hi" } }], maxTokens: 5 },
+  };
 
   test("the services a host offers are declared, and nothing else", async () => {
-    const host = make({ services: { listRoots: async () => [], createMessage: async () => ({}) } }).serve("one", "messages", "ask");
+    const host = make({ services: { listRoots: async () => [], createMessage: async () => ({}) } }).serve(
+      "one",
+      "messages",
+      "ask",
+    );
     await host.list("one");
-    expect(host.received("one", "initialize")[0]?.message?.params?.["capabilities"]).toEqual({ roots: {}, sampling: {} });
+    expect(host.received("one", "initialize")[0]?.message?.params?.["capabilities"]).toEqual({
+      roots: {},
+      sampling: {},
+    });
     const other = make().serve("one", "messages", "ask");
     await other.list("one");
     expect(other.received("one", "initialize")[0]?.message?.params?.["capabilities"]).toEqual({});
@@ -126,33 +170,62 @@ describe("questions of a server", () => {
   test("a host's answers reach the server, and what a form leaves out gets its default", async () => {
     const contexts: unknown[] = [];
     const services: HostServices = {
-      listRoots: async (context) => (contexts.push(context), [{ uri: "file:///a", name: "a" }]),
-      elicit: async (params, context) => (contexts.push(context), { action: "accept", content: { name: String(params["message"]) } }),
-      createMessage: async (_params, context) => (contexts.push(context), { role: "assistant", content: { type: "text", text: "sampled" }, model: "m" }),
+      listRoots: async (context) => {
+        contexts.push(context);
+        return [{ uri: "file:///a", name: "a" }];
+      },
+      elicit: async (params, context) => {
+        contexts.push(context);
+        return { action: "accept", content: { name: String(params["message"]) } };
+      },
+      createMessage: async (_params, context) => {
+        contexts.push(context);
+        return { role: "assistant", content: { type: "text", text: "sampled" }, model: "m" };
+      },
     };
     expect(await answers(services, [ROOTS, FORM, SAMPLE])).toEqual([
       { id: "q0", result: { roots: [{ uri: "file:///a", name: "a" }] } },
       { id: "q1", result: { action: "accept", content: { name: "Name?", size: 3 } } },
       { id: "q2", result: { role: "assistant", content: { type: "text", text: "sampled" }, model: "m" } },
     ]);
-    for (const context of contexts) expect(context).toMatchObject({ server: "asks", sessionId: expect.stringContaining("session of"), cwd: expect.any(String) });
+    for (const context of contexts)
+      expect(context).toMatchObject({
+        server: "asks",
+        sessionId: expect.stringContaining("session of"),
+        cwd: expect.any(String),
+      });
   });
 
   test("what a person declines or cancels is told as that", async () => {
-    const elicit = (action: "decline" | "cancel"): HostServices => ({ elicit: async () => ({ action, content: { name: "never sent" } }) });
+    const elicit = (action: "decline" | "cancel"): HostServices => ({
+      elicit: async () => ({ action, content: { name: "never sent" } }),
+    });
     expect(await answers(elicit("decline"), [FORM])).toEqual([{ id: "q0", result: { action: "decline" } }]);
     expect(await answers(elicit("cancel"), [FORM])).toEqual([{ id: "q0", result: { action: "cancel" } }]);
   });
 
   test("services that throw, or give nonsense, become answers all the same", async () => {
-    const nonsense = { listRoots: async () => "none", elicit: async () => "yes", createMessage: async () => undefined } as unknown as HostServices;
-    expect(await answers(nonsense, [ROOTS, FORM, SAMPLE])).toMatchObject([{ error: { code: -32603 } }, { result: { action: "decline" } }, { error: { code: -32603 } }]);
+    const nonsense = {
+      listRoots: async () => "none",
+      elicit: async () => "yes",
+      createMessage: async () => undefined,
+    } as unknown as HostServices;
+    expect(await answers(nonsense, [ROOTS, FORM, SAMPLE])).toMatchObject([
+      { error: { code: -32603 } },
+      { result: { action: "decline" } },
+      { error: { code: -32603 } },
+    ]);
     const fail = async (): Promise<never> => {
       throw new Error("the host failed");
     };
     const failing: HostServices = { listRoots: fail, elicit: fail, createMessage: fail };
-    for (const answer of await answers(failing, [ROOTS, FORM, SAMPLE])) expect(answer).toMatchObject({ error: { code: -32603 } });
-    const throwing = { listRoots: () => { throw new Error("at once"); } } as unknown as HostServices;
+    for (const answer of await answers(failing, [ROOTS, FORM, SAMPLE]))
+      expect(answer).toMatchObject({ error: { code: -32603 } });
+    const throwing = {
+      listRoots: () => {
+        throw new Error("at once");
+      },
+    } as unknown as HostServices;
     expect(await answers(throwing, [ROOTS])).toMatchObject([{ error: { code: -32603 } }]);
   });
 
@@ -163,19 +236,33 @@ describe("questions of a server", () => {
 
   test("a form without a usable schema, or an unknown mode, is refused and the host not asked", async () => {
     let asked = 0;
-    const services: HostServices = { elicit: async () => (asked++, { action: "accept" }) };
-    const bad = [{ message: "?" }, { message: "?", requestedSchema: { type: "object" } }, { message: "?", mode: "hologram" }, { mode: "url", url: "no url" }];
-    const refused = await answers(services, bad.map((params) => ({ method: "elicitation/create", params })));
+    const elicit = async (): Promise<{ action: "accept" }> => {
+      asked++;
+      return { action: "accept" };
+    };
+    const services: HostServices = { elicit };
+    const bad = [
+      { message: "?" },
+      { message: "?", requestedSchema: { type: "object" } },
+      { message: "?", mode: "hologram" },
+      { mode: "url", url: "no url" },
+    ];
+    const refused = await answers(
+      services,
+      bad.map((params) => ({ method: "elicitation/create", params })),
+    );
     for (const answer of refused) expect(answer).toMatchObject({ error: { code: -32602 } });
     expect(asked).toBe(0);
   });
 
   test("a host that never answers holds a question up for part of the call's time only", async () => {
     const aborted: string[] = [];
-    const never = (name: string) => (...args: unknown[]): Promise<never> => {
-      (args.at(-1) as { signal: AbortSignal }).signal.addEventListener("abort", () => aborted.push(name));
-      return new Promise<never>(() => undefined);
-    };
+    const never =
+      (name: string) =>
+      (...args: unknown[]): Promise<never> => {
+        (args.at(-1) as { signal: AbortSignal }).signal.addEventListener("abort", () => aborted.push(name));
+        return new Promise<never>(() => undefined);
+      };
     const services: HostServices = { elicit: never("elicit"), listRoots: never("roots") };
     const given = await answers(services, [FORM, ROOTS], { timeoutSeconds: 5 });
     expect(given).toMatchObject([{ result: { action: "cancel" } }, { error: { code: -32603 } }]);
@@ -229,20 +316,17 @@ describe("notifications of a server", () => {
     expect(host.received("storm", "tools/list")).toHaveLength(1);
   });
 
-  test("a log service that throws does not lose the answer", async () => {
-    const warnings: string[] = [];
-    const onWarning = (warning: Error): void => {
-      warnings.push(warning.message);
-    };
-    process.on("warning", onWarning);
+  test("a log service that throws does not lose the answer, and the host is told once", async () => {
+    const warn = jest.spyOn(process, "emitWarning").mockReturnValue();
     try {
       const log = (): void => {
         throw new Error("disk full");
       };
       const host = make({ services: { log } }).serve("batch", "messages", "batch");
       expect(textOf(await host.call("batch", "echo", { text: "kept" }))).toBe("kept");
+      expect(warn.mock.calls.map(([warning]) => warning)).toEqual([expect.stringContaining("disk full")]);
     } finally {
-      process.off("warning", onWarning);
+      warn.mockRestore();
     }
   });
 });

@@ -5,7 +5,11 @@ const RESULT = { tools: [{ name: "one", description: "grüße 🎉" }] };
 const RESULT_JSON = JSON.stringify(RESULT);
 
 /** A page that remembers one answer, in either form in which answers come. */
-function remembering(text: string, id: number, asBytes: boolean): { page: RememberedPage; match: (text: string, id: number) => unknown } {
+function remembering(
+  text: string,
+  id: number,
+  asBytes: boolean,
+): { page: RememberedPage; match: (text: string, id: number) => unknown } {
   const raw = (value: string): Buffer | string => (asBytes ? Buffer.from(value) : value);
   const page = new RememberedPage();
   page.keep(raw(text), id, RESULT);

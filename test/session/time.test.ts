@@ -11,7 +11,13 @@ describe("time", () => {
     const { code, message, details } = await host.callFailure("late", "echo", { text: "first" }, { timeoutSeconds: 1 });
     expect(code).toBe("timeout");
     expect(message).toMatch(/outcome unknown/i);
-    expect(details).toMatchObject({ server: "late", method: "tools/call", phase: "call", seconds: 1, outcomeUnknown: true });
+    expect(details).toMatchObject({
+      server: "late",
+      method: "tools/call",
+      phase: "call",
+      seconds: 1,
+      outcomeUnknown: true,
+    });
     const seen = [textOf(await host.call("late", "echo", { text: "second" }))];
     const deadline = performance.now() + 2500;
     while (performance.now() < deadline) seen.push(textOf(await host.call("late", "echo", { text: "second" })));
@@ -25,9 +31,19 @@ describe("time", () => {
     await host.call("slow", "pause", { milliseconds: 8000 });
     await waitFor("it has stopped reading", () => host.ledger("slow").some(({ event }) => event === "paused"));
     const large = { text: "x".repeat(3 * 1024 * 1024) };
-    const params = { configPath: host.configPath, server: "slow", method: "tools/call", params: { name: "echo", arguments: large } };
+    const params = {
+      configPath: host.configPath,
+      server: "slow",
+      method: "tools/call",
+      params: { name: "echo", arguments: large },
+    };
     // The list before the call is small enough for the pipe, but is not answered either.
-    const { code } = await host.failure("mcp_request", { ...params, method: "completion/complete", params: large, timeoutSeconds: 1 });
+    const { code } = await host.failure("mcp_request", {
+      ...params,
+      method: "completion/complete",
+      params: large,
+      timeoutSeconds: 1,
+    });
     expect(code).toBe("timeout");
     expect(textOf(await host.call("slow", "echo", { text: "fresh" }))).toBe("fresh");
     const [first, second] = host.pids("slow");
@@ -38,7 +54,9 @@ describe("time", () => {
   test("a large argument is written whole to a server that reads slowly [J01]", async () => {
     const host = make().serve("slow", "timing", "slow-reader");
     await host.call("slow", "pause", { milliseconds: 500 });
-    const calls = Array.from({ length: 30 }, (_, at) => host.call("slow", "echo", { text: `${at} ${"x".repeat(200_000)}` }));
+    const calls = Array.from({ length: 30 }, (_, at) =>
+      host.call("slow", "echo", { text: `${at} ${"x".repeat(200_000)}` }),
+    );
     const texts = (await Promise.all(calls)).map(textOf);
     expect(texts.map((text) => text.split(" ")[0])).toEqual(Array.from({ length: 30 }, (_, at) => String(at)));
   }, 20_000);
@@ -58,9 +76,14 @@ describe("time", () => {
     const step = host.callStep("busy", "echo", { steps: 6, milliseconds: 300 }, { timeoutSeconds: 1 });
     const partials: AgentToolResult[] = [];
     await waitFor("the end", () => step.poll((partial) => partials.push(partial)).tag !== "pending");
-    expect(step.poll()).toMatchObject({ tag: "done", result: { content: [{ type: "text", text: expect.stringMatching(/^finished, token (number|string)$/) }] } });
+    expect(step.poll()).toMatchObject({
+      tag: "done",
+      result: { content: [{ type: "text", text: expect.stringMatching(/^finished, token (number|string)$/) }] },
+    });
     step.destroy();
-    expect(partials.map(({ details }) => details?.["progress"])).toEqual([1, 2, 3, 4, 5, 6].map((progress) => ({ progress, total: 6, message: `step ${progress}` })));
+    expect(partials.map(({ details }) => details?.["progress"])).toEqual(
+      [1, 2, 3, 4, 5, 6].map((progress) => ({ progress, total: 6, message: `step ${progress}` })),
+    );
     expect(textOf(partials[0] as AgentToolResult)).toContain("step 1");
   });
 
@@ -86,18 +109,24 @@ describe("time", () => {
 
   test("the entry's timeout holds where the call names none, and the call's wins", async () => {
     const host = make().serve("hang", "timing", "hang", { timeout: 2 });
-    const ends = await Promise.all([host.callFailure("hang", "hang"), host.callFailure("hang", "hang", {}, { timeoutSeconds: 1 })]);
+    const ends = await Promise.all([
+      host.callFailure("hang", "hang"),
+      host.callFailure("hang", "hang", {}, { timeoutSeconds: 1 }),
+    ]);
     expect(ends.map(({ code, details }) => [code, details?.["seconds"]])).toEqual([
       ["timeout", 2],
       ["timeout", 1],
     ]);
   });
 
-  test.each(["initialize", "tools/list", "tools/call"])("each stage has its own deadline, and its timeout names it (%s)", async (stage) => {
-    const host = make({ limits: { stdinEndMs: 200 } }).serve("hang", "timing", `hang-at ${stage}`);
-    const { code, message, details } = await host.callFailure("hang", "echo", {}, { timeoutSeconds: 1 });
-    expect(code).toBe("timeout");
-    expect(message).toContain(stage);
-    expect(details).toMatchObject({ method: stage, seconds: 1, outcomeUnknown: stage === "tools/call" });
-  });
+  test.each(["initialize", "tools/list", "tools/call"])(
+    "each stage has its own deadline, and its timeout names it (%s)",
+    async (stage) => {
+      const host = make({ limits: { stdinEndMs: 200 } }).serve("hang", "timing", `hang-at ${stage}`);
+      const { code, message, details } = await host.callFailure("hang", "echo", {}, { timeoutSeconds: 1 });
+      expect(code).toBe("timeout");
+      expect(message).toContain(stage);
+      expect(details).toMatchObject({ method: stage, seconds: 1, outcomeUnknown: stage === "tools/call" });
+    },
+  );
 });

@@ -19,7 +19,14 @@ export function bundledSource(): () => string {
     folder = mkdtempSync(join(cache, "bundle-"));
     const esbuild = join(ROOT, "node_modules", "esbuild", "bin", "esbuild");
     const entries = ["index", "host/host"].map((name) => `${name}=${join(ROOT, "src", `${name}.ts`)}`);
-    const options = ["--bundle", "--splitting", "--format=esm", "--platform=node", "--packages=external", "--log-level=warning"];
+    const options = [
+      "--bundle",
+      "--splitting",
+      "--format=esm",
+      "--platform=node",
+      "--packages=external",
+      "--log-level=warning",
+    ];
     await promisify(execFile)(esbuild, [...entries, ...options, `--outdir=${folder}`]);
   }, 60_000);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -242,6 +242,18 @@ export function jsonOf(result: AgentToolResult): Record<string, unknown> {
   return JSON.parse(textOf(result)) as Record<string, unknown>;
 }
 
+/** One of the facts in the details of a result or a failure. */
+export function factOf<T>({ details }: { readonly details?: Record<string, unknown> }, name: string): T {
+  if (details === undefined || !(name in details))
+    throw new Error(`There is no ${name} in ${JSON.stringify(details)}.`);
+  return details[name] as T;
+}
+
+/** How far a partial result says that its call has come. */
+export function progressOf(partial: AgentToolResult): number {
+  return factOf<{ progress: number }>(partial, "progress").progress;
+}
+
 export function codeOf(end: StepResult): ErrorCode | "pending" | "done" {
   return end.tag === "err" ? end.code : end.tag;
 }

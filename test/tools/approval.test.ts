@@ -12,7 +12,11 @@ interface Asked {
 }
 
 /** A host that answers every question in the same way, and what it was asked. */
-function asking(answer: (request: ApprovalRequest) => unknown): { services: HostServices; asked: Asked[]; actions: () => string[] } {
+function asking(answer: (request: ApprovalRequest) => unknown): {
+  services: HostServices;
+  asked: Asked[];
+  actions: () => string[];
+} {
   const asked: Asked[] = [];
   const approve = async (request: ApprovalRequest, context: ServerContext): Promise<boolean> => {
     asked.push({ request, context });
@@ -27,31 +31,48 @@ describe("approval", () => {
     const host = make({ services }).serve("plain", "processes", "plain");
     expect(textOf(await host.call("plain", "echo", { text: "approved" }))).toBe("approved");
     expect(asked.map(({ request }) => request)).toEqual([
-      { server: "plain", action: "start", command: process.execPath, args: [expect.stringContaining("processes.mjs"), "plain"], configPath: host.configPath },
+      {
+        server: "plain",
+        action: "start",
+        command: process.execPath,
+        args: [expect.stringContaining("processes.mjs"), "plain"],
+        configPath: host.configPath,
+      },
       { server: "plain", action: "call", tool: "echo", arguments: { text: "approved" } },
     ]);
-    for (const { context } of asked) expect(context).toMatchObject({ server: "plain", cwd: host.folder, sessionId: expect.stringContaining("session") });
+    for (const { context } of asked)
+      expect(context).toMatchObject({
+        server: "plain",
+        cwd: host.folder,
+        sessionId: expect.stringContaining("session"),
+      });
   });
 
-  test.each([["false", () => false], ["something else than true", () => "yes"], ["a failure", () => Promise.reject(new Error("no terminal"))]])(
-    "that is answered with %s ends in denied, and nothing was started",
-    async (_, answer) => {
-      const { services } = asking(answer);
-      const host = make({ services }).serve("plain", "processes", "plain");
-      for (const { code, message } of [await host.callFailure("plain", "echo"), await host.listFailure("plain")]) {
-        expect(code).toBe("denied");
-        expect(message).toContain('"plain"');
-      }
-      expect(host.ledger("plain")).toEqual([]);
-    },
-  );
+  test.each([
+    ["false", () => false],
+    ["something else than true", () => "yes"],
+    ["a failure", () => Promise.reject(new Error("no terminal"))],
+  ])("that is answered with %s ends in denied, and nothing was started", async (_, answer) => {
+    const { services } = asking(answer);
+    const host = make({ services }).serve("plain", "processes", "plain");
+    for (const { code, message } of [await host.callFailure("plain", "echo"), await host.listFailure("plain")]) {
+      expect(code).toBe("denied");
+      expect(message).toContain('"plain"');
+    }
+    expect(host.ledger("plain")).toEqual([]);
+  });
 
   test("of a call that is refused ends in denied, and nothing was sent", async () => {
     const { services } = asking(({ action }) => action === "start");
     const host = make({ services }).serve("plain", "processes", "plain");
     const failure = await host.callFailure("plain", "echo");
     expect(failure).toMatchObject({ code: "denied", details: { server: "plain", tool: "echo" } });
-    const raw = await host.failure("mcp_request", { configPath: host.configPath, server: "plain", method: "tools/call", params: { name: "echo" } });
+    const raw = await host.failure("mcp_request", {
+      configPath: host.configPath,
+      server: "plain",
+      method: "tools/call",
+      params: { name: "echo" },
+    });
     expect(raw.code).toBe("denied");
     expect(host.received("plain", "tools/call")).toEqual([]);
   });
@@ -127,7 +148,9 @@ describe("approval", () => {
     let questions = 0;
     const approve = (_request: ApprovalRequest, { signal }: ServerContext): Promise<boolean> => {
       questions++;
-      return questions === 1 ? new Promise((resolve) => signal.addEventListener("abort", () => resolve(false))) : Promise.resolve(true);
+      return questions === 1
+        ? new Promise((resolve) => signal.addEventListener("abort", () => resolve(false)))
+        : Promise.resolve(true);
     };
     const host = make({ services: { approve } }).serve("plain", "processes", "plain", { autoApprove: ["*"] });
     const first = host.callStep("plain", "echo");
@@ -160,12 +183,23 @@ describe("trust, where nobody can be asked", () => {
 
   test("with trust always it starts, and its calls are not asked about", async () => {
     const host = project({ trust: "always" });
-    expect(textOf(await host.run("mcp_call", { server: "plain", tool: "echo", arguments: { text: "trusted" } }))).toBe("trusted");
+    expect(textOf(await host.run("mcp_call", { server: "plain", tool: "echo", arguments: { text: "trusted" } }))).toBe(
+      "trusted",
+    );
   });
 
   test("a server of an explicit configPath starts", async () => {
     const host = project();
-    expect(textOf(await host.run("mcp_call", { server: "plain", configPath: ".mcp.json", tool: "echo", arguments: { text: "named" } }))).toBe("named");
+    expect(
+      textOf(
+        await host.run("mcp_call", {
+          server: "plain",
+          configPath: ".mcp.json",
+          tool: "echo",
+          arguments: { text: "named" },
+        }),
+      ),
+    ).toBe("named");
   });
 
   test("where the host can be asked, it is asked about the project's server too", async () => {

@@ -11,25 +11,44 @@ describe("the arguments of mcp_call", () => {
     ["null", null, {}],
     ["nothing", undefined, {}],
     ['the string "null"', "null", {}],
-    ["keys of every sort", { __proto__x: 1, constructor: 2, "a.b": null }, { __proto__x: 1, constructor: 2, "a.b": null }],
+    [
+      "keys of every sort",
+      { __proto__x: 1, constructor: 2, "a.b": null },
+      { __proto__x: 1, constructor: 2, "a.b": null },
+    ],
   ])("may be %s [L01]", async (_, given, sent) => {
     const host = make().serve("plain", "processes", "plain");
     await host.run("mcp_call", { configPath: host.configPath, server: "plain", tool: "echo", arguments: given });
-    expect(host.received("plain", "tools/call").map(({ message }) => message?.params)).toEqual([expect.objectContaining({ name: "echo", arguments: sent })]);
+    expect(host.received("plain", "tools/call").map(({ message }) => message?.params)).toEqual([
+      expect.objectContaining({ name: "echo", arguments: sent }),
+    ]);
   });
 
-  test.each([["[1]"], ["{bad"], ["7"], ['"text"'], ["true"], [[1]], [7], [true]])("may not be %j, which is told with the expected form, and nothing is started [L01]", async (given) => {
-    const host = make().serve("plain", "processes", "plain");
-    const { code, message } = await host.failure("mcp_call", { configPath: host.configPath, server: "plain", tool: "echo", arguments: given });
-    expect(code).toBe("invalid_params");
-    expect(message).toContain("arguments");
-    expect(message).toContain('{"text": "hello"}');
-    expect(host.ledger("plain")).toEqual([]);
-  });
+  test.each([["[1]"], ["{bad"], ["7"], ['"text"'], ["true"], [[1]], [7], [true]])(
+    "may not be %j, which is told with the expected form, and nothing is started [L01]",
+    async (given) => {
+      const host = make().serve("plain", "processes", "plain");
+      const { code, message } = await host.failure("mcp_call", {
+        configPath: host.configPath,
+        server: "plain",
+        tool: "echo",
+        arguments: given,
+      });
+      expect(code).toBe("invalid_params");
+      expect(message).toContain("arguments");
+      expect(message).toContain('{"text": "hello"}');
+      expect(host.ledger("plain")).toEqual([]);
+    },
+  );
 
   test("with a key named __proto__ reach the server as they are", async () => {
     const host = make().serve("plain", "processes", "plain");
-    await host.run("mcp_call", { configPath: host.configPath, server: "plain", tool: "echo", arguments: '{"__proto__": {"a": 1}, "text": "x"}' });
+    await host.run("mcp_call", {
+      configPath: host.configPath,
+      server: "plain",
+      tool: "echo",
+      arguments: '{"__proto__": {"a": 1}, "text": "x"}',
+    });
     const [call] = host.received("plain", "tools/call");
     expect(JSON.stringify(call?.message?.params?.["arguments"])).toBe('{"__proto__":{"a":1},"text":"x"}');
   });
@@ -63,7 +82,10 @@ describe("the parameters of the tools", () => {
     ["mcp_request", { url: "http://127.0.0.1:1/", method: "ping", id: 1.5 }, "id"],
   ] as const)("of %s: %j is refused before anything starts, naming %s", async (tool, params, place) => {
     const host = make().serve("plain", "processes", "plain");
-    const { code, message } = await host.failure(tool, "url" in params ? params : { ...params, configPath: host.configPath });
+    const { code, message } = await host.failure(
+      tool,
+      "url" in params ? params : { ...params, configPath: host.configPath },
+    );
     expect(code).toBe("invalid_params");
     expect(message).toContain(place);
     expect(host.ledger("plain")).toEqual([]);
@@ -71,7 +93,15 @@ describe("the parameters of the tools", () => {
 
   test("may hold unknown keys, and null where nothing is meant", async () => {
     const host = make().serve("plain", "processes", "plain");
-    const params = { configPath: host.configPath, server: "plain", tool: "echo", url: null, timeoutSeconds: null, arguments: { text: "ok" }, extra: { a: 1 } };
+    const params = {
+      configPath: host.configPath,
+      server: "plain",
+      tool: "echo",
+      url: null,
+      timeoutSeconds: null,
+      arguments: { text: "ok" },
+      extra: { a: 1 },
+    };
     expect(textOf(await host.run("mcp_call", params))).toBe("ok");
   });
 

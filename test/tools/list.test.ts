@@ -1,12 +1,15 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "@jest/globals";
-import { harnesses, jsonOf, textOf } from "../support/plugin-harness.ts";
+import { factOf, harnesses, jsonOf, textOf } from "../support/plugin-harness.ts";
 
 const make = harnesses();
 
 describe("mcp_list without a target", () => {
   test("lists the configured servers and starts none", async () => {
-    const host = make().serve("plain", "processes", "plain").configure("off", { command: "x", disabled: true }).configure("remote", { url: "http://127.0.0.1:1/mcp" });
+    const host = make()
+      .serve("plain", "processes", "plain")
+      .configure("off", { command: "x", disabled: true })
+      .configure("remote", { url: "http://127.0.0.1:1/mcp" });
     const { servers } = jsonOf(await host.run("mcp_list", { configPath: host.configPath }));
     expect(servers).toMatchObject([
       { server: "plain", transport: "stdio", enabled: true },
@@ -25,9 +28,17 @@ describe("mcp_list without a target", () => {
   });
 
   test("shows an entry that cannot be used with its error, beside the good ones [K01]", async () => {
-    const host = make().serve("good", "processes", "plain").configure("args", { args: ["x"] }).configure("null", null).configure("text", "x");
-    host.configure("both", { command: "x", url: "http://x/" }).configure("env", { command: "x", env: { A: { nested: 1 } } });
-    const { servers } = jsonOf(await host.run("mcp_list", { configPath: host.configPath })) as { servers: { server: string; error?: string }[] };
+    const host = make()
+      .serve("good", "processes", "plain")
+      .configure("args", { args: ["x"] })
+      .configure("null", null)
+      .configure("text", "x");
+    host
+      .configure("both", { command: "x", url: "http://x/" })
+      .configure("env", { command: "x", env: { A: { nested: 1 } } });
+    const { servers } = jsonOf(await host.run("mcp_list", { configPath: host.configPath })) as {
+      servers: { server: string; error?: string }[];
+    };
     expect(servers.map(({ server, error }) => [server, error === undefined])).toEqual([
       ["good", true],
       ["args", false],
@@ -45,9 +56,15 @@ describe("mcp_list without a target", () => {
   });
 
   test("with a query searches all enabled servers, and names those that failed", async () => {
-    const host = make().serve("one", "lists", "named alpha").serve("two", "lists", "named beta").serve("broken", "processes", "fatal");
+    const host = make()
+      .serve("one", "lists", "named alpha")
+      .serve("two", "lists", "named beta")
+      .serve("broken", "processes", "fatal");
     host.serve("off", "lists", "named gamma", { enabled: false }).configure("bad", { args: [] });
-    const answer = jsonOf(await host.run("mcp_list", { configPath: host.configPath, query: "only beta" })) as { matches: unknown[]; failed: { server: string; error: string }[] };
+    const answer = jsonOf(await host.run("mcp_list", { configPath: host.configPath, query: "only beta" })) as {
+      matches: unknown[];
+      failed: { server: string; error: string }[];
+    };
     expect(answer.matches[0]).toEqual({ server: "two", name: "only-beta", summary: "", parameters: "" });
     expect(answer.failed.map(({ server }) => server).sort()).toEqual(["bad", "broken"]);
     expect(answer.failed.find(({ server }) => server === "broken")?.error).toContain("FATAL: missing API_KEY");
@@ -55,7 +72,10 @@ describe("mcp_list without a target", () => {
   });
 
   test("refuses a tool without a server", async () => {
-    expect(await make().failure("mcp_list", { tool: "x" })).toMatchObject({ code: "invalid_params", message: expect.stringContaining("server") });
+    expect(await make().failure("mcp_list", { tool: "x" })).toMatchObject({
+      code: "invalid_params",
+      message: expect.stringContaining("server"),
+    });
   });
 });
 
@@ -68,7 +88,13 @@ describe("mcp_list of a server", () => {
       server: "plain",
       serverInfo: { name: "fixture", version: "1.0.0" },
       protocolVersion: "2025-11-25",
-      tools: [{ name: "echo", description: "Gives the text back.", inputSchema: { type: "object", properties: { text: { type: "string" } } } }],
+      tools: [
+        {
+          name: "echo",
+          description: "Gives the text back.",
+          inputSchema: { type: "object", properties: { text: { type: "string" } } },
+        },
+      ],
     });
     expect(result.details).toEqual(jsonOf(result));
   });
@@ -76,7 +102,10 @@ describe("mcp_list of a server", () => {
   test.each([
     ["resources", [{ uri: "file:///a", name: "a" }]],
     ["resource_templates", [{ uriTemplate: "file:///{x}", name: "x" }]],
-    ["prompts", [{ name: "greet", description: "Greets. Twice.", arguments: [{ name: "who", required: true }, { name: "how" }] }]],
+    [
+      "prompts",
+      [{ name: "greet", description: "Greets. Twice.", arguments: [{ name: "who", required: true }, { name: "how" }] }],
+    ],
   ])("gives %s under that key", async (kind, expected) => {
     const host = make().serve("kinds", "lists", "kinds");
     expect(jsonOf(await host.list("kinds", { kind }))[kind]).toEqual(expected);
@@ -88,7 +117,11 @@ describe("mcp_list of a server", () => {
     expect(Object.keys(answer)).toEqual(["server", "tools", "more"]);
     expect(answer.tools).toHaveLength(8);
     expect(answer).toMatchObject({ more: 22 });
-    expect(jsonOf(await host.list("many", { query: "nothing fits this" }))).toEqual({ server: "many", tools: [], more: 0 });
+    expect(jsonOf(await host.list("many", { query: "nothing fits this" }))).toEqual({
+      server: "many",
+      tools: [],
+      more: 0,
+    });
     const kinds = make().serve("kinds", "lists", "kinds");
     expect(jsonOf(await kinds.list("kinds", { kind: "prompts", query: "greet" }))).toEqual({
       server: "kinds",
@@ -99,16 +132,23 @@ describe("mcp_list of a server", () => {
 
   test("with tool gives that one in full, and an unknown one is tool_not_found with near names", async () => {
     const host = make().serve("plain", "processes", "plain");
-    expect(jsonOf(await host.list("plain", { tool: "echo" }))["tools"]).toEqual([expect.objectContaining({ name: "echo", inputSchema: expect.anything() })]);
-    expect(await host.listFailure("plain", { tool: "eco" })).toMatchObject({ code: "tool_not_found", details: { near: ["echo"] } });
+    expect(jsonOf(await host.list("plain", { tool: "echo" }))["tools"]).toEqual([
+      expect.objectContaining({ name: "echo", inputSchema: expect.anything() }),
+    ]);
+    expect(await host.listFailure("plain", { tool: "eco" })).toMatchObject({
+      code: "tool_not_found",
+      details: { near: ["echo"] },
+    });
   });
 
   test("too long for the bound is given in brief, then as names, always as JSON that says how to get one in full", async () => {
-    const host = make().serve("many", "lists", "many 300", { maxResultBytes: 30_000 }).serve("full", "lists", "many 16384");
+    const host = make()
+      .serve("many", "lists", "many 300", { maxResultBytes: 30_000 })
+      .serve("full", "lists", "many 16384");
     const brief = await host.list("many");
     expect(Buffer.byteLength(textOf(brief))).toBeLessThanOrEqual(30_000);
     expect(jsonOf(brief)["tools"]).toHaveLength(300);
-    expect((brief.details?.["tools"] as unknown[])[0]).toEqual({ name: "tool-0", inputSchema: { type: "object" } });
+    expect(factOf<unknown[]>(brief, "tools")[0]).toEqual({ name: "tool-0", inputSchema: { type: "object" } });
     const names = await host.list("full");
     const { tools, more, hint } = jsonOf(names) as { tools: string[]; more: number; hint: string };
     expect(Buffer.byteLength(textOf(names))).toBeLessThanOrEqual(50 * 1024);
@@ -122,7 +162,10 @@ describe("mcp_list of a server", () => {
     const host = make().serve("names", "lists", "names", { maxResultBytes: 250 });
     const answer = jsonOf(await host.list("names", { tool: "x".repeat(200) }));
     const path = /is in (\S+) until/.exec(String(answer["hint"]))?.[1] ?? "";
-    expect(JSON.parse(readFileSync(path, "utf8"))).toMatchObject({ server: "names", tools: [{ name: "x".repeat(200) }] });
+    expect(JSON.parse(readFileSync(path, "utf8"))).toMatchObject({
+      server: "names",
+      tools: [{ name: "x".repeat(200) }],
+    });
   });
 
   test("shows only what includeTools and excludeTools leave, and refuses the rest", async () => {
@@ -144,7 +187,8 @@ describe("mcp_list of a server", () => {
     const { code, message } = await host.listFailure("three");
     expect(code).toBe("server_not_found");
     for (const name of ["one", "two"]) expect(message).toContain(`"${name}"`);
-    for (const odd of ["__proto__", "constructor", "ONE", "a/b", "é"]) expect((await host.listFailure(odd)).code).toBe("server_not_found");
+    for (const odd of ["__proto__", "constructor", "ONE", "a/b", "é"])
+      expect((await host.listFailure(odd)).code).toBe("server_not_found");
   });
 
   test("sends calls of one tool name to the server that was named [E10]", async () => {
@@ -160,7 +204,9 @@ describe("mcp_list with an action", () => {
     expect(jsonOf(await host.run("mcp_list", { action: "status" }))).toEqual({ connections: [] });
     await host.list("plain");
     expect(jsonOf(await host.run("mcp_list", { action: "status" }))).toMatchObject({
-      connections: [{ server: "plain", state: "connected", transport: "stdio", protocolVersion: "2025-11-25", tools: 1 }],
+      connections: [
+        { server: "plain", state: "connected", transport: "stdio", protocolVersion: "2025-11-25", tools: 1 },
+      ],
     });
     host.context = { cwd: host.folder, sessionId: "other" };
     expect(jsonOf(await host.run("mcp_list", { action: "status" }))).toEqual({ connections: [] });
@@ -170,14 +216,24 @@ describe("mcp_list with an action", () => {
   test("close releases that one connection, and the next call makes a new one", async () => {
     const host = make().serve("one", "processes", "plain").serve("two", "processes", "plain");
     await Promise.all([host.list("one"), host.list("two")]);
-    expect(jsonOf(await host.run("mcp_list", { configPath: host.configPath, server: "one", action: "close" }))).toEqual({ server: "one", closed: true });
-    const { connections } = jsonOf(await host.run("mcp_list", { action: "status" })) as { connections: { server: string }[] };
+    expect(jsonOf(await host.run("mcp_list", { configPath: host.configPath, server: "one", action: "close" }))).toEqual(
+      { server: "one", closed: true },
+    );
+    const { connections } = jsonOf(await host.run("mcp_list", { action: "status" })) as {
+      connections: { server: string }[];
+    };
     expect(connections.map(({ server }) => server)).toEqual(["two"]);
     expect(host.ledger("one").at(-1)?.event).toBe("stdin-end");
     await host.list("one");
     expect(host.pids("one")).toHaveLength(2);
-    expect(jsonOf(await host.run("mcp_list", { configPath: host.configPath, server: "one", action: "close" }))).toEqual({ server: "one", closed: true });
-    expect(jsonOf(await host.run("mcp_list", { configPath: host.configPath, server: "one", action: "close" }))).toEqual({ server: "one", closed: true });
-    expect((await host.failure("mcp_list", { configPath: host.configPath, server: "none", action: "close" })).code).toBe("server_not_found");
+    expect(jsonOf(await host.run("mcp_list", { configPath: host.configPath, server: "one", action: "close" }))).toEqual(
+      { server: "one", closed: true },
+    );
+    expect(jsonOf(await host.run("mcp_list", { configPath: host.configPath, server: "one", action: "close" }))).toEqual(
+      { server: "one", closed: true },
+    );
+    expect(
+      (await host.failure("mcp_list", { configPath: host.configPath, server: "none", action: "close" })).code,
+    ).toBe("server_not_found");
   });
 });

@@ -21,12 +21,20 @@ describe("mcp_request on the managed connection", () => {
     const host = make().serve("kinds", "lists", "kinds");
     const result = await host.run("mcp_request", request(host, "kinds", "resources/read", { uri: "file:///a" }));
     expect(textOf(result)).not.toContain("AAAA");
-    expect(result.details).toEqual({ contents: [{ uri: "file:///a", text: "content" }, { uri: "file:///a", blob: "AAAA" }] });
+    expect(result.details).toEqual({
+      contents: [
+        { uri: "file:///a", text: "content" },
+        { uri: "file:///a", blob: "AAAA" },
+      ],
+    });
   });
 
   test("passes a method of the server's own on, and its JSON-RPC error back", async () => {
     const host = make().serve("plain", "processes", "plain");
-    const { code, message, details } = await host.failure("mcp_request", request(host, "plain", "vendor/method", { a: 1 }));
+    const { code, message, details } = await host.failure(
+      "mcp_request",
+      request(host, "plain", "vendor/method", { a: 1 }),
+    );
     expect(code).toBe("rpc_error");
     expect(message).toContain("vendor/method");
     expect(details).toMatchObject({ rpcError: { code: -32601 } });
@@ -38,10 +46,18 @@ describe("mcp_request on the managed connection", () => {
     const result = await host.run("mcp_request", request(host, "results", "tools/call", { name: "structured" }));
     expect(jsonOf(result)).toEqual({ structuredContent: { temperature: 36, unit: "C" } });
     expect(host.received("results", "tools/list")).toHaveLength(1);
-    expect((await host.failure("mcp_request", request(host, "results", "tools/call", { name: "unknown" }))).code).toBe("tool_not_found");
+    expect((await host.failure("mcp_request", request(host, "results", "tools/call", { name: "unknown" }))).code).toBe(
+      "tool_not_found",
+    );
     expect((await host.failure("mcp_request", request(host, "results", "tools/call", {}))).code).toBe("invalid_params");
-    expect((await host.failure("mcp_request", request(host, "results", "tools/call", { name: "empty", arguments: [1] }))).code).toBe("invalid_params");
-    expect(await host.failure("mcp_request", request(host, "results", "tools/call", { name: "quota" }))).toMatchObject({ code: "tool_error", message: expect.stringContaining("quota exceeded") });
+    expect(
+      (await host.failure("mcp_request", request(host, "results", "tools/call", { name: "empty", arguments: [1] })))
+        .code,
+    ).toBe("invalid_params");
+    expect(await host.failure("mcp_request", request(host, "results", "tools/call", { name: "quota" }))).toMatchObject({
+      code: "tool_error",
+      message: expect.stringContaining("quota exceeded"),
+    });
     expect(host.received("results", "tools/call")).toHaveLength(2);
   });
 
@@ -51,20 +67,28 @@ describe("mcp_request on the managed connection", () => {
     expect(host.received("plain", "tools/call")[0]?.message?.params?.["_meta"]).toMatchObject({ trace: "t1" });
   });
 
-  test.each(["initialize", "notifications/initialized", "notifications/anything", "resources/subscribe", "resources/unsubscribe", "roots/list", "sampling/createMessage", "elicitation/create"])(
-    "refuses %s, and starts nothing",
-    async (method) => {
-      const host = make().serve("plain", "processes", "plain");
-      const { code, message } = await host.failure("mcp_request", request(host, "plain", method));
-      expect(code).toBe("invalid_params");
-      expect(message).toContain(method);
-      expect(host.ledger("plain")).toEqual([]);
-    },
-  );
+  test.each([
+    "initialize",
+    "notifications/initialized",
+    "notifications/anything",
+    "resources/subscribe",
+    "resources/unsubscribe",
+    "roots/list",
+    "sampling/createMessage",
+    "elicitation/create",
+  ])("refuses %s, and starts nothing", async (method) => {
+    const host = make().serve("plain", "processes", "plain");
+    const { code, message } = await host.failure("mcp_request", request(host, "plain", method));
+    expect(code).toBe("invalid_params");
+    expect(message).toContain(method);
+    expect(host.ledger("plain")).toEqual([]);
+  });
 
   test("refuses a method that the server's revision does not have, and sends nothing", async () => {
     const host = make().serve("plain", "versions", "proto 2025-06-18");
-    expect((await host.failure("mcp_request", request(host, "plain", "server/discover"))).code).toBe("capability_missing");
+    expect((await host.failure("mcp_request", request(host, "plain", "server/discover"))).code).toBe(
+      "capability_missing",
+    );
     expect((await host.failure("mcp_request", request(host, "plain", "tasks/list"))).code).toBe("capability_missing");
     expect(host.received("plain", "server/discover")).toEqual([]);
   });

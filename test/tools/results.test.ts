@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import type { AgentToolResult } from "../../src/contract.ts";
-import { harnesses, type PluginHarness, textOf } from "../support/plugin-harness.ts";
+import { factOf, harnesses, type PluginHarness, textOf } from "../support/plugin-harness.ts";
 
 const make = harnesses();
 
@@ -25,13 +25,19 @@ describe("what a model sees of a result", () => {
     const host = results();
     const result = await host.call("results", "structured");
     expect(result.content).toEqual([{ type: "text", text: '{"temperature":36,"unit":"C"}' }]);
-    expect(result.details).toMatchObject({ server: "results", tool: "structured", mcpResult: { structuredContent: { temperature: 36, unit: "C" } } });
+    expect(result.details).toMatchObject({
+      server: "results",
+      tool: "structured",
+      mcpResult: { structuredContent: { temperature: 36, unit: "C" } },
+    });
     expect(textOf(await host.call("results", "structured-array"))).toBe("[1,2]");
   });
 
   test("structured content that a text block holds already is not shown twice; other texts do not hide it", async () => {
     const host = results();
-    expect((await host.call("results", "structured-and-same-text")).content).toEqual([{ type: "text", text: '{ "b": 2, "a": 1 }' }]);
+    expect((await host.call("results", "structured-and-same-text")).content).toEqual([
+      { type: "text", text: '{ "b": 2, "a": 1 }' },
+    ]);
     expect((await host.call("results", "structured-and-other-text")).content).toEqual([
       { type: "text", text: "a is 1" },
       { type: "text", text: '{"a":1}' },
@@ -59,7 +65,9 @@ describe("what a model sees of a result", () => {
   test("all blocks come in order: texts and images as they are, the others in words without base64 [F05]", async () => {
     const { content } = await results().call("results", "blocks");
     expect(content.map(({ type }) => type)).toEqual(["text", "image", "text", "text", "text", "text", "text"]);
-    const texts = content.map((block) => (block.type === "text" ? block.text : `${block.mimeType} ${block.data.length}`));
+    const texts = content.map((block) =>
+      block.type === "text" ? block.text : `${block.mimeType} ${block.data.length}`,
+    );
     expect(texts[0]).toBe("first");
     expect(texts[1]).toMatch(/^image\/png \d+$/);
     expect(texts[2]).toMatch(/audio.*audio\/wav.*4 bytes/);
@@ -89,13 +97,16 @@ describe("what a model sees of a result", () => {
     expect(content.map(({ type }) => type)).toEqual(["text", "text", "text"]);
   });
 
-  test.each(["empty", "nothing", "no-object", "content-string"])("an odd or empty result is shown honestly (%s)", async (tool) => {
-    const result = await results().call("results", tool);
-    expect(textOf(result)).not.toBe("");
-    if (tool === "no-object") expect(textOf(result)).toContain("just a string");
-    if (tool === "content-string") expect(textOf(result)).toContain("a string");
-    expect(mcpResult(result)).toBeDefined();
-  });
+  test.each(["empty", "nothing", "no-object", "content-string"])(
+    "an odd or empty result is shown honestly (%s)",
+    async (tool) => {
+      const result = await results().call("results", tool);
+      expect(textOf(result)).not.toBe("");
+      if (tool === "no-object") expect(textOf(result)).toContain("just a string");
+      if (tool === "content-string") expect(textOf(result)).toContain("a string");
+      expect(mcpResult(result)).toBeDefined();
+    },
+  );
 
   test("a null result is shown honestly", async () => {
     const result = await results().call("results", "null-result");
@@ -114,7 +125,11 @@ describe("what a model sees of a result", () => {
     expect(code).toBe("rpc_error");
     expect(message).toContain("it is broken");
     expect(message).toContain("-32055");
-    expect(details).toMatchObject({ server: "results", method: "tools/call", rpcError: { code: -32055, message: "it is broken" } });
+    expect(details).toMatchObject({
+      server: "results",
+      method: "tools/call",
+      rpcError: { code: -32055, message: "it is broken" },
+    });
     expect(JSON.stringify(details).length).toBeLessThan(6000);
   });
 });
@@ -157,11 +172,12 @@ describe("the bound of a result's text", () => {
 
   test("the entry's maxResultBytes counts, and holds for error texts too", async () => {
     const host = results({ maxResultBytes: 2000 });
-    const { message, details } = await host.callFailure("results", "error-long");
+    const failure = await host.callFailure("results", "error-long");
+    const { message } = failure;
     expect(Buffer.byteLength(message)).toBeLessThan(2300);
     expect(message).toContain("begin e");
     expect(message).toContain("e end");
     expect(readFileSync(fileIn(message), "utf8")).toHaveLength(200_010);
-    expect((details?.["mcpResult"] as { content: { text: string }[] }).content[0]?.text).toHaveLength(200_010);
+    expect(factOf<{ content: { text: string }[] }>(failure, "mcpResult").content[0]?.text).toHaveLength(200_010);
   });
 });

@@ -65,24 +65,38 @@ describe("a signature", () => {
       },
       required: ["path"],
     };
-    expect(signature({ inputSchema: schema })).toBe('path: string, limit?: integer, mode?: "r"|"w", tags?: string[], either?: string|number, fixed?: 1, any?: any, both?: string');
+    expect(signature({ inputSchema: schema })).toBe(
+      'path: string, limit?: integer, mode?: "r"|"w", tags?: string[], either?: string|number, fixed?: 1, any?: any, both?: string',
+    );
   });
 
   test("of a prompt is its arguments", () => {
-    expect(signature({ arguments: [{ name: "who", required: true }, { name: "how" }, null, "odd"] })).toBe("who: string, how?: string");
+    expect(signature({ arguments: [{ name: "who", required: true }, { name: "how" }, null, "odd"] })).toBe(
+      "who: string, how?: string",
+    );
   });
 
-  test.each([[undefined], [null], [true], ["object"], [{}], [{ properties: [] }], [{ properties: null, required: null }], [{ type: "object", properties: { a: null } }]])(
-    "never fails, whatever the schema is: %j",
-    (inputSchema) => {
-      expect(typeof signature({ inputSchema })).toBe("string");
-    },
-  );
+  test.each([
+    [undefined],
+    [null],
+    [true],
+    ["object"],
+    [{}],
+    [{ properties: [] }],
+    [{ properties: null, required: null }],
+    [{ type: "object", properties: { a: null } }],
+  ])("never fails, whatever the schema is: %j", (inputSchema) => {
+    expect(typeof signature({ inputSchema })).toBe("string");
+  });
 
   test("is bounded", () => {
-    const properties = Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`parameter_${at}`, { type: "string" }]));
+    const properties = Object.fromEntries(
+      Array.from({ length: 1000 }, (_, at) => [`parameter_${at}`, { type: "string" }]),
+    );
     expect(signature({ inputSchema: { properties } }).length).toBeLessThan(1000);
-    expect(brief("t", { description: `${"long ".repeat(100)}.`, inputSchema: {} }).summary.length).toBeLessThanOrEqual(120);
+    expect(brief("t", { description: `${"long ".repeat(100)}.`, inputSchema: {} }).summary.length).toBeLessThanOrEqual(
+      120,
+    );
   });
 });
 

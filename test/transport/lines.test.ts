@@ -63,7 +63,11 @@ describe("lines", () => {
     const seconds = (bytes: number): number => {
       const piece = Buffer.alloc(1024, 0x61);
       let length = 0;
-      const splitter = new LineSplitter(64 * 1024 * 1024, (line) => (length = line.length), () => undefined);
+      const splitter = new LineSplitter(
+        64 * 1024 * 1024,
+        (line) => (length = line.length),
+        () => undefined,
+      );
       const begin = performance.now();
       for (let sent = 0; sent < bytes; sent += piece.length) splitter.push(piece);
       splitter.push(Buffer.from("\n"));
@@ -72,7 +76,10 @@ describe("lines", () => {
     };
     const MiB = 1024 * 1024;
     seconds(4 * MiB);
-    const [small, large] = [Math.min(seconds(4 * MiB), seconds(4 * MiB)), Math.min(seconds(16 * MiB), seconds(16 * MiB))];
+    const [small, large] = [
+      Math.min(seconds(4 * MiB), seconds(4 * MiB)),
+      Math.min(seconds(16 * MiB), seconds(16 * MiB)),
+    ];
     // Four times the bytes; quadratic work would take sixteen times as long.
     expect(large).toBeLessThan(10 * small + 50);
   });

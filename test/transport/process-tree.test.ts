@@ -32,7 +32,11 @@ function pids(): number[] {
 /** Starts a fault server as the leader of a group of its own, and waits until it and its helpers run. */
 async function start(mode: string, processes: number): Promise<ChildProcess> {
   const env = { ...process.env, LEDGER: join(folder, "ledger") };
-  const child = spawn(process.execPath, [join(SERVERS, "processes.mjs"), mode], { detached: true, stdio: ["pipe", "ignore", "inherit"], env });
+  const child = spawn(process.execPath, [join(SERVERS, "processes.mjs"), mode], {
+    detached: true,
+    stdio: ["pipe", "ignore", "inherit"],
+    env,
+  });
   children.push(child);
   await waitFor("all processes run", () => pids().length === processes);
   return child;
@@ -40,7 +44,11 @@ async function start(mode: string, processes: number): Promise<ChildProcess> {
 
 async function stop(child: ChildProcess, atOnce = false): Promise<number> {
   const begin = performance.now();
-  const root = { pid: child.pid ?? 0, hasExited: () => child.exitCode !== null || child.signalCode !== null, endInput: () => child.stdin?.end() };
+  const root = {
+    pid: child.pid ?? 0,
+    hasExited: () => child.exitCode !== null || child.signalCode !== null,
+    endInput: () => child.stdin?.end(),
+  };
   await stopTree(root, LIMITS, atOnce);
   return performance.now() - begin;
 }
@@ -86,7 +94,11 @@ linux("the descendants of a process", () => {
   test("are found in all generations, groups and sessions, with the time of their start", async () => {
     const child = await start("stubborn-family", 3);
     const found = descendants(child.pid ?? 0);
-    expect(found.map(({ pid }) => pid).sort()).toEqual(pids().filter((pid) => pid !== child.pid).sort());
+    expect(found.map(({ pid }) => pid).sort()).toEqual(
+      pids()
+        .filter((pid) => pid !== child.pid)
+        .sort(),
+    );
     expect(found.every(isSameProcess)).toBe(true);
     expect(isSameProcess({ pid: child.pid ?? 0, startedAt: "0" })).toBe(false);
   });

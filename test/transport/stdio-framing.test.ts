@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { harnesses, textOf } from "../support/plugin-harness.ts";
+import { factOf, harnesses, textOf } from "../support/plugin-harness.ts";
 import { waitFor } from "../support/wait.ts";
 
 const make = harnesses();
@@ -52,7 +52,7 @@ describe("framing on stdio", () => {
     const host = make().serve("large", "framing", "large");
     const bytes = 12 * 1024 * 1024;
     const result = await host.call("large", "echo", { bytes });
-    const { content } = result.details?.["mcpResult"] as { content: { text: string }[] };
+    const { content } = factOf<{ content: { text: string }[] }>(result, "mcpResult");
     expect(content[0]?.text).toHaveLength(bytes);
   }, 30_000);
 
@@ -69,6 +69,8 @@ describe("framing on stdio", () => {
     expect(host.ledger("endless").some(({ event }) => event === "flooded")).toBe(false);
     expect(textOf(await host.call("endless", "calm"))).toBe("calm");
     await waitFor("a second process", () => host.pids("endless").length === 2);
-    expect(host.received("endless", "tools/call").filter(({ message }) => message?.params?.["name"] === "flood")).toHaveLength(1);
+    expect(
+      host.received("endless", "tools/call").filter(({ message }) => message?.params?.["name"] === "flood"),
+    ).toHaveLength(1);
   }, 30_000);
 });

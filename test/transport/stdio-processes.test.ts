@@ -27,14 +27,17 @@ describe("the end of server processes", () => {
     }
   }, 15_000);
 
-  test.each(["grandchild", "setsid-grandchild"])("a helper that outlives its well-behaved server is ended too (%s)", async (mode) => {
-    const host = make({ limits: IMPATIENT }).serve("server", "processes", mode);
-    await host.call("server", "echo");
-    const pids = host.pids("server");
-    await host.run("mcp_list", { configPath: host.configPath, server: "server", action: "close" });
-    expect(pids).toHaveLength(2);
-    expect(pids.filter(isAlive)).toEqual([]);
-  });
+  test.each(["grandchild", "setsid-grandchild"])(
+    "a helper that outlives its well-behaved server is ended too (%s)",
+    async (mode) => {
+      const host = make({ limits: IMPATIENT }).serve("server", "processes", mode);
+      await host.call("server", "echo");
+      const pids = host.pids("server");
+      await host.run("mcp_list", { configPath: host.configPath, server: "server", action: "close" });
+      expect(pids).toHaveLength(2);
+      expect(pids.filter(isAlive)).toEqual([]);
+    },
+  );
 
   test("a well-behaved server is asked by the end of its stdin, and never signalled", async () => {
     const host = make().serve("plain", "processes", "plain");
@@ -100,21 +103,25 @@ describe("servers that do not start, or crash", () => {
     expect(host.received("crash", "tools/call")).toHaveLength(2);
   });
 
-  test.each(["close-stdout", "close-stdin"])("a server that closes one of its pipes is dropped and ended (%s)", async (tool) => {
-    const host = make().serve("crash", "processes", "crash");
-    const end = host.callStep("crash", tool, {}, { timeoutSeconds: 60 });
-    if (tool === "close-stdin") {
-      // Nothing tells us of a closed stdin until something is written.
-      await waitFor("the call is running", () => host.ledger("crash").some(({ event }) => event === "effect"));
-      await host.end("mcp_call", { ...host.callParams("crash", "fine"), timeoutSeconds: 60 });
-    }
-    await end.settled;
-    expect(end.poll()).toMatchObject({ tag: "err", code: "closed", details: { outcomeUnknown: true } });
-    end.destroy();
-    expect(textOf(await host.call("crash", "fine"))).toBe("fine");
-    const [first] = host.pids("crash");
-    await waitFor("the first process is gone", () => !isAlive(first ?? 0));
-  }, 15_000);
+  test.each(["close-stdout", "close-stdin"])(
+    "a server that closes one of its pipes is dropped and ended (%s)",
+    async (tool) => {
+      const host = make().serve("crash", "processes", "crash");
+      const end = host.callStep("crash", tool, {}, { timeoutSeconds: 60 });
+      if (tool === "close-stdin") {
+        // Nothing tells us of a closed stdin until something is written.
+        await waitFor("the call is running", () => host.ledger("crash").some(({ event }) => event === "effect"));
+        await host.end("mcp_call", { ...host.callParams("crash", "fine"), timeoutSeconds: 60 });
+      }
+      await end.settled;
+      expect(end.poll()).toMatchObject({ tag: "err", code: "closed", details: { outcomeUnknown: true } });
+      end.destroy();
+      expect(textOf(await host.call("crash", "fine"))).toBe("fine");
+      const [first] = host.pids("crash");
+      await waitFor("the first process is gone", () => !isAlive(first ?? 0));
+    },
+    15_000,
+  );
 
   test("a server that left while it was idle is started again by the next call", async () => {
     const host = make().serve("idle", "processes", "leaves-when-idle");
@@ -140,10 +147,17 @@ describe("servers that do not start, or crash", () => {
     const silent = host.callStep("silent", "echo", {}, { timeoutSeconds: 1 });
     expect(textOf(await host.call("good", "echo", { text: "not blocked" }))).toBe("not blocked");
     await silent.settled;
-    expect(silent.poll()).toMatchObject({ tag: "err", code: "timeout", details: { method: "initialize", phase: "connect", outcomeUnknown: false } });
+    expect(silent.poll()).toMatchObject({
+      tag: "err",
+      code: "timeout",
+      details: { method: "initialize", phase: "connect", outcomeUnknown: false },
+    });
     silent.destroy();
     await waitFor("the silent server is gone", () => host.pids("silent").every((pid) => !isAlive(pid)));
-    const said = host.ledger("silent").filter(({ event }) => event === "data").map(({ text }) => String(text));
+    const said = host
+      .ledger("silent")
+      .filter(({ event }) => event === "data")
+      .map(({ text }) => String(text));
     expect(said.join("")).toMatch(/"initialize"/);
     expect(said.join("")).not.toContain("cancelled");
     const again = await host.callFailure("silent", "echo", {}, { timeoutSeconds: 1 });
@@ -162,9 +176,16 @@ describe("the environment of a server", () => {
     process.env["HARNESS_GIVEN"] = "from the host";
     process.env["HARNESS_BOTH"] = "from the host";
     try {
-      const host = make().serve("env", "processes", "env", { env: { HARNESS_BOTH: "from the entry", HARNESS_OWN: "own" } });
+      const host = make().serve("env", "processes", "env", {
+        env: { HARNESS_BOTH: "from the entry", HARNESS_OWN: "own" },
+      });
       const env = jsonOf(await host.call("env", "env"));
-      expect(env).toMatchObject({ HARNESS_GIVEN: "from the host", HARNESS_BOTH: "from the entry", HARNESS_OWN: "own", PATH: process.env["PATH"] });
+      expect(env).toMatchObject({
+        HARNESS_GIVEN: "from the host",
+        HARNESS_BOTH: "from the entry",
+        HARNESS_OWN: "own",
+        PATH: process.env["PATH"],
+      });
     } finally {
       delete process.env["HARNESS_GIVEN"];
       delete process.env["HARNESS_BOTH"];
@@ -180,7 +201,19 @@ describe("the environment of a server", () => {
     try {
       const host = make().serve("env", "processes", "env", { inheritEnv, env: { OWN: "1" } });
       const env = jsonOf(await host.call("env", "env"));
-      const base = new Set(["PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "TMPDIR", "LANG", "TZ", "LEDGER", "OWN"]);
+      const base = new Set([
+        "PATH",
+        "HOME",
+        "USER",
+        "LOGNAME",
+        "SHELL",
+        "TERM",
+        "TMPDIR",
+        "LANG",
+        "TZ",
+        "LEDGER",
+        "OWN",
+      ]);
       expect(Object.keys(env).filter((name) => !base.has(name) && !name.startsWith("LC_"))).toEqual(expected);
       expect(String(env["PATH"]).split(delimiter)).not.toHaveLength(0);
       expect(env["OWN"]).toBe("1");

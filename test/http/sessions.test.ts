@@ -1,0 +1,200 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { type FaultExchange, FaultServer, type Scenario } from "../support/http-fault-server.ts";
+import { harnesses, jsonOf, type PluginHarness, textOf } from "../support/plugin-harness.ts";
+import { waitFor } from "../support/wait.ts";
+
+const make = harnesses();
+const CALL = ["tools/list", "tools/call"];
+const CONNECT = ["initialize", "notifications/initialized"];
+
+/** A server with a session for each client, which lives for so many requests; then it says so in its own way. */
+function sessions(dead: (exchange: FaultExchange) => void, lives = 3): Scenario {
+  return {
+    on: "*",
+    post: (exchange) => {
+      const { server, seen } = exchange;
+      if (seen.rpc.method === "initialize") {
+        exchange.good({ "mcp-session-id": `${seen.path}-${server.count(`${seen.path} sessions`)}` });
+        return;
+      }
+      const id = seen.headers["mcp-session-id"] ?? "";
+      if (!id.startsWith(seen.path) || server.count(id) > lives) dead(exchange);
+      else exchange.good();
+    },
+  };
+}
+
+function rpcError(id: unknown, message = "Session not found"): string {
+  return JSON.stringify({ jsonrpc: "2.0", ...(id === undefined ? {} : { id }), error: { code: -32001, message } });
+}
+
+/** How real servers say that they do not know a session. */
+const DEAD: Record<string, (exchange: FaultExchange) => void> = {
+  "404 without a word": (exchange) => exchange.respond(404),
+  "404 with a JSON-RPC error without id": (exchange) => exchange.json(rpcError(undefined), 404),
+  "404 with a JSON-RPC error for the request": (exchange) => exchange.json(rpcError(exchange.seen.rpc.id), 404),
+  "400 in words": (exchange) => exchange.respond(400, {}, "No valid session ID"),
+  "400 with a null id": (exchange) => exchange.json(rpcError(null), 400),
+  "400 without id": (exchange) => exchange.json(rpcError(undefined), 400),
+  "400 with a JSON-RPC error for the request": (exchange) => exchange.json(rpcError(exchange.seen.rpc.id), 400),
+  "403 in words": (exchange) => exchange.respond(403, {}, "Invalid session"),
+  "403 with a null id": (exchange) => exchange.json(rpcError(null), 403),
+  "409": (exchange) => exchange.respond(409),
+  "410": (exchange) => exchange.respond(410),
+  "422": (exchange) => exchange.json("{}", 422),
+  "200 with a null id": (exchange) => exchange.json(rpcError(null)),
+  "200 with a null id on a stream": (exchange) => {
+    exchange.begin();
+    exchange.event(rpcError(null));
+    exchange.finish();
+  },
+};
+
+/** Calls with the text "held" wait until they are let go. */
+let held: FaultExchange[] = [];
+let gone = false;
+
+const SCENARIOS: Record<string, Scenario> = {
+  ...Object.fromEntries(Object.entries(DEAD).map(([name, dead]) => [name.replace(/ /g, "-"), sessions(dead)])),
+  "404-later": sessions((exchange) => exchange.respond(404), 4),
+  // Every list is refused, whatever the session.
+  "always-404": sessions((exchange) => exchange.respond(404), 1),
+  "always-400": sessions((exchange) => exchange.respond(400), 1),
+  "gone-in-call": {
+    opening: { "mcp-session-id": "s-1" },
+    post: (exchange) => {
+      if (exchange.seen.body.includes("held")) held.push(exchange);
+      else if (gone) {
+        gone = false;
+        exchange.respond(404);
+      } else exchange.good();
+    },
+  },
+};
+
+let server: FaultServer;
+beforeAll(async () => {
+  server = await FaultServer.start({ scenarios: SCENARIOS });
+});
+beforeEach(() => {
+  server.seen.length = 0;
+  server.executed.length = 0;
+  held = [];
+  gone = false;
+});
+afterAll(() => server.dispose());
+
+function hosting(scenario: string): PluginHarness {
+  return make().configure("srv", { url: server.url(scenario) });
+}
+
+function methods(scenario: string): (string | undefined)[] {
+  return server.requests(scenario, "POST").map(({ rpc }) => rpc.method);
+}
+
+describe("a session that the server forgot is met by the discovery, and healed within the same call", () => {
+  test("404 for the old session: list, 404, one fresh session, list, call, one execution [I01]", async () => {
+    const host = hosting("404-without-a-word");
+    expect(textOf(await host.call("srv", "echo", { text: "first" }))).toBe("first");
+    expect(textOf(await host.call("srv", "echo", { text: "second" }))).toBe("second");
+    expect(methods("404-without-a-word")).toEqual([...CONNECT, ...CALL, "tools/list", ...CONNECT, ...CALL]);
+    expect(server.executions("404-without-a-word")).toBe(2);
+    const [, second] = server.posts("404-without-a-word", "initialize");
+    expect(second?.headers).not.toHaveProperty("mcp-session-id");
+  });
+
+  test.each(Object.keys(DEAD))("%s: the next mcp_call succeeds, with one fresh session [I03]", async (name) => {
+    const scenario = name.replace(/ /g, "-");
+    const host = hosting(scenario);
+    await host.call("srv", "echo", { text: "first" });
+    expect(textOf(await host.call("srv", "echo", { text: "second" }))).toBe("second");
+    expect(server.posts(scenario, "initialize")).toHaveLength(2);
+    expect(server.executions(scenario)).toBe(2);
+  });
+
+  test("calls in parallel that meet it share one fresh session [I01]", async () => {
+    const host = hosting("404-later");
+    await host.call("srv", "echo", { text: "first" });
+    await host.list("srv");
+    const results = await Promise.all([1, 2].map((at) => host.call("srv", "echo", { text: `t${at}` })));
+    expect(results.map(textOf)).toEqual(["t1", "t2"]);
+    expect(server.posts("404-later", "initialize")).toHaveLength(2);
+    expect(server.executions("404-later")).toBe(3);
+  });
+
+  test("mcp_list is healed the same way", async () => {
+    const host = hosting("400-in-words");
+    await host.list("srv");
+    await host.list("srv");
+    expect(jsonOf(await host.list("srv"))).toMatchObject({ tools: [{ name: "echo" }] });
+    expect(server.posts("400-in-words", "initialize")).toHaveLength(2);
+  });
+
+  test.each([
+    ["always-404", "session_expired", 404],
+    ["always-400", "http_error", 400],
+  ])("%s: a server that refuses every session is asked once more and no further", async (scenario, code, status) => {
+    const host = hosting(scenario);
+    expect(await host.callFailure("srv", "echo")).toMatchObject({ code, details: { status } });
+    expect(server.posts(scenario, "initialize")).toHaveLength(1);
+    expect(await host.callFailure("srv", "echo")).toMatchObject({ code, details: { status } });
+    expect(server.posts(scenario, "initialize").length).toBeLessThanOrEqual(3);
+    expect(server.executions(scenario)).toBe(0);
+  });
+});
+
+describe("a session that ends between the discovery and the call", () => {
+  test("is told as session_expired; nothing is sent again, and the next call has a new session", async () => {
+    const host = hosting("gone-in-call");
+    await host.call("srv", "echo", { text: "first" });
+    gone = true;
+    const { code, message, details } = await host.callFailure("srv", "echo", { text: "lost" });
+    expect(code).toBe("session_expired");
+    expect(message).toContain('"srv"');
+    expect(message).toContain("tools/call");
+    expect(details).toMatchObject({ status: 404 });
+    expect(server.posts("gone-in-call")).toHaveLength(2);
+    expect(textOf(await host.call("srv", "echo", { text: "next" }))).toBe("next");
+    expect(server.posts("gone-in-call", "initialize")).toHaveLength(2);
+    expect(server.executions("gone-in-call")).toBe(2);
+  });
+
+  test("and the other calls in flight on it get their answers", async () => {
+    const host = hosting("gone-in-call");
+    const waiting = host.call("srv", "echo", { text: "held" });
+    await waitFor("the call is out", () => held.length === 1);
+    gone = true;
+    expect((await host.callFailure("srv", "echo", { text: "lost" })).code).toBe("session_expired");
+    expect(textOf(await host.call("srv", "echo", { text: "next" }))).toBe("next");
+    held[0]?.good();
+    expect(textOf(await waiting)).toBe("held");
+    expect(server.executions("gone-in-call")).toBe(2);
+  });
+
+  test("is told the same way by mcp_request, whose next request has a new session", async () => {
+    const host = hosting("404-without-a-word");
+    const params = { configPath: host.configPath, server: "srv", method: "ping" };
+    for (let at = 0; at < 2; at++) await host.run("mcp_request", params);
+    expect((await host.failure("mcp_request", params)).code).toBe("session_expired");
+    await host.run("mcp_request", params);
+    expect(server.posts("404-without-a-word", "ping")).toHaveLength(4);
+  });
+});
+
+describe("sessions of different hosts", () => {
+  test("two host sessions never share one, nor do a config entry and its url", async () => {
+    const one = hosting("gone-in-call");
+    const two = make({ beside: one, plugin: one.plugin, context: { cwd: one.folder, sessionId: "another" } });
+    await one.call("srv", "echo", { text: "a" });
+    await two.call("srv", "echo", { text: "b" });
+    const url = server.url("gone-in-call");
+    await one.run("mcp_call", { url, tool: "echo", arguments: { text: "c" } });
+    await one.run("mcp_call", { url, tool: "echo", arguments: { text: "d" } });
+    expect(server.posts("gone-in-call", "initialize")).toHaveLength(3);
+    const { connections } = jsonOf(await two.run("mcp_list", { action: "status" })) as { connections: unknown[] };
+    expect(connections).toHaveLength(1);
+    await two.shutdown();
+    expect(textOf(await one.call("srv", "echo", { text: "e" }))).toBe("e");
+    expect(server.posts("gone-in-call", "initialize")).toHaveLength(3);
+  });
+});
