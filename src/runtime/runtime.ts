@@ -122,9 +122,8 @@ export class Runtime {
     try {
       return { connection, catalog: await connection.listing(kind).discover(options) };
     } catch (error) {
-      // What fails on a connection that was made for this call would fail again.
-      if (known === undefined || options.cancellation.cancelled) throw error;
-      return this.#discoverAgain(scope, spec, kind, options, connection, error);
+      if (options.cancellation.cancelled) throw error;
+      return this.#discoverAgain(scope, spec, kind, options, { connection, isNew: known === undefined }, error);
     }
   }
 
@@ -159,11 +158,12 @@ export class Runtime {
     spec: ServerSpec,
     kind: ListKind,
     options: AcquireOptions,
-    connection: Connection,
+    { connection, isNew }: Lease,
     error: unknown,
   ): Promise<Discovered> {
     const remedy = remedyFor(error, connection);
-    if (remedy === "none") throw error;
+    // A session that was made for this call is not dead; what it refuses it would refuse again.
+    if (remedy === "none" || (remedy === "session" && isNew)) throw error;
     if (remedy === "socket") {
       connection.listing(kind).askFresh();
       return { connection, catalog: await connection.listing(kind).discover(options) };

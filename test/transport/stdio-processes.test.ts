@@ -58,10 +58,13 @@ describe("servers that do not start, or crash", () => {
     expect(host.pids("fatal")).toHaveLength(1);
   });
 
-  test("what a server says on stderr after its stdout ended still belongs to the diagnostic [C05]", async () => {
-    const host = make().serve("late", "processes", "fatal-late-stderr");
+  test.each([
+    ["fatal-late-stderr", 5, "FATAL: said after stdout ended"],
+    ["fatal-by-helper", 6, "FATAL: said by a helper"],
+  ])("what comes on stderr after stdout ended still belongs to the diagnostic (%s) [C05]", async (mode, exitCode, stderr) => {
+    const host = make().serve("late", "processes", mode);
     const { details } = await host.listFailure("late");
-    expect(details).toMatchObject({ exitCode: 5, stderr: "FATAL: said after stdout ended" });
+    expect(details).toMatchObject({ exitCode, stderr });
   });
 
   test.each([
