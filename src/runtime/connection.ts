@@ -5,6 +5,9 @@ import type { InputPort } from "../session/input.ts";
 import { Listing } from "../session/listing.ts";
 import type { Session } from "../session/session.ts";
 
+/** A server's description of itself beyond this is reduced to its names. */
+const INFO_CHARACTERS = 2000;
+
 /** One live connection: its conversation, and what was discovered over it. */
 export class Connection {
   readonly spec: ServerSpec;
@@ -24,9 +27,14 @@ export class Connection {
     return this.session.dialect.version;
   }
 
-  /** What the server says it is; its own words, shown and never used to decide anything. */
+  /** What the server says it is, in reasonable length; its own words, shown and never used to decide anything. */
   get serverInfo(): Readonly<Record<string, unknown>> {
-    return this.session.dialect.server.info ?? { name: "unknown" };
+    const { info } = this.session.dialect.server;
+    if (info === undefined) return { name: "unknown" };
+    if (JSON.stringify(info).length <= INFO_CHARACTERS) return info;
+    const { name, title, version } = info;
+    const texts = Object.entries({ name, title, version }).filter(([, value]) => typeof value === "string");
+    return Object.fromEntries(texts.map(([key, value]) => [key, String(value).slice(0, 200)]));
   }
 
   /** The top-level capabilities it advertises. */

@@ -255,7 +255,8 @@ function remedyFor(error: unknown, connection: Connection): Remedy {
   // The server speaks other revisions than it did: it is asked anew which.
   if (error.situation === "version.unsupported") return "session";
   if (error.situation === "closed" || error.situation === "closed.stopped")
-    return connection.session.isClosed ? "session" : "socket";
+    // Only where each request has a connection of its own can the others be sound.
+    return connection.session.isClosed || !connection.session.transport.ownStream ? "session" : "socket";
   return connection.session.dialect.wire.sessions && mayMeanDeadSession(error) ? "session" : "none";
 }
 

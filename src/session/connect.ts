@@ -1,5 +1,5 @@
 import type { Cancellation } from "../cancellation.ts";
-import { AdapterError } from "../errors.ts";
+import { AdapterError, isSituation } from "../errors.ts";
 import type { ClientIdentity, Dialect, OpeningFailure, OpeningStep, Probe } from "../protocol/dialect.ts";
 import { isFailure, isResponse, type JsonRpcMessage, parseMessages } from "../protocol/jsonrpc.ts";
 import { negotiate } from "../protocol/opening.ts";
@@ -206,7 +206,11 @@ class Line implements Sink {
 
   async #notify(step: OpeningStep): Promise<Probe> {
     try {
-      await this.#send(step, () => true);
+      await this.#send(step, () => true).catch((error: unknown) => {
+        // The server may have closed the connection after its answer, which this message is the first to meet.
+        if (!this.transport.ownStream || !isSituation(error, "closed")) throw error;
+        return this.#send(step, () => true, true);
+      });
     } catch (error) {
       // A refused notice is not the end: whether the server can be used shows with the first request.
       if (this.#options.rejectionOf(error) === undefined) return this.#failed(error);
@@ -214,9 +218,9 @@ class Line implements Sink {
     return { kind: "sent" };
   }
 
-  #send({ message, headers }: OpeningStep, answered: () => boolean): Promise<void> {
+  #send({ message, headers }: OpeningStep, answered: () => boolean, fresh = false): Promise<void> {
     const { signal } = this.#options.cancellation;
-    return this.transport.send(message, { signal, answered, ...(headers === undefined ? {} : { headers }) });
+    return this.transport.send(message, { signal, answered, fresh, ...(headers === undefined ? {} : { headers }) });
   }
 
   #failed(error: unknown): Probe {

@@ -1,5 +1,5 @@
 import type { Deadlines } from "../deadlines.ts";
-import { AdapterError, reasonOf } from "../errors.ts";
+import { AdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import type { PersonWait } from "../person-wait.ts";
 import type { Dialect } from "../protocol/dialect.ts";
@@ -142,15 +142,8 @@ export class Session implements Sink, PendingOwner {
     try {
       sending = this.transport.send(message, pending);
     } catch (error) {
-      // Cycles and BigInts have no JSON; only an embedding program can give them.
       this.#pending.delete(pending);
-      pending.reject(
-        new AdapterError("params.invalid", {
-          tool: pending.method,
-          path: "",
-          reason: `cannot be sent as JSON (${reasonOf(error)})`,
-        }),
-      );
+      pending.reject(forRequest(error, pending.method, false));
       return;
     }
     if (sending === HANDED_OVER) return;

@@ -2,6 +2,7 @@ import { AdapterError } from "../errors.ts";
 import type { JsonRpcMessage } from "../protocol/jsonrpc.ts";
 import { cancelSourceOf } from "./cancel-source.ts";
 import type { HttpClient } from "./client.ts";
+import { encodeMessage, labelOf } from "./encode.ts";
 import { checkHeader } from "./http-headers.ts";
 import type { HttpRequest } from "./pool.ts";
 import type { SendOptions } from "./transport.ts";
@@ -18,7 +19,7 @@ export function postOf(
   options: SendOptions,
 ): HttpRequest {
   const { server, limits } = client;
-  const body = JSON.stringify(message);
+  const body = encodeMessage(message);
   const bytes = Buffer.byteLength(body);
   const label = labelOf(message);
   if (bytes > limits.messageBytes)
@@ -33,9 +34,4 @@ export function postOf(
     }
   }
   return { method: "POST", path, headers: all, body, label, cancel: cancelSourceOf(options) };
-}
-
-/** What errors call a message. */
-export function labelOf(message: JsonRpcMessage): string {
-  return "method" in message ? message.method : "an answer";
 }

@@ -5,6 +5,7 @@ import type { Limits } from "../limits.ts";
 import type { Wire } from "../protocol/dialect.ts";
 import type { JsonRpcMessage } from "../protocol/jsonrpc.ts";
 import type { StdioEndpoint } from "../server-spec.ts";
+import { encodeMessage, labelOf } from "./encode.ts";
 import { serverEnvironment } from "./environment.ts";
 import { LineSplitter } from "./lines.ts";
 import { stopTree } from "./process-tree.ts";
@@ -62,7 +63,7 @@ export class StdioTransport implements Transport {
   adopt(_wire: Wire): void {}
 
   send(message: JsonRpcMessage, options?: SendOptions): Promise<void> {
-    const line = `${JSON.stringify(message)}\n`;
+    const line = `${encodeMessage(message)}\n`;
     const child = this.#process;
     if (child === undefined || line.length >= DIRECT_CHARACTERS || child.stdin.writableNeedDrain || !this.#isRunning)
       return this.#sendWaiting(message, line, options);
@@ -209,14 +210,14 @@ export class StdioTransport implements Transport {
     if (line.length * 3 <= limitBytes) return;
     const bytes = Buffer.byteLength(line);
     if (bytes <= limitBytes) return;
-    throw new AdapterError("limit.outgoing", { server: this.#server, method: methodOf(message), bytes, limitBytes });
+    throw new AdapterError("limit.outgoing", { server: this.#server, method: labelOf(message), bytes, limitBytes });
   }
 
   /** The server reads slowly: the bytes are on their way, but not all with the operating system yet. */
   async #drained(child: SpawnedProcess, message: JsonRpcMessage, options: SendOptions | undefined): Promise<void> {
     if (await drain(child.stdin, options?.signal)) return;
     // A half-written line cannot be taken back: whatever follows would be read as its end.
-    const error = new AdapterError("stdin.blocked", { server: this.#server, method: methodOf(message) });
+    const error = new AdapterError("stdin.blocked", { server: this.#server, method: labelOf(message) });
     this.#fail(error);
     throw error;
   }
@@ -254,10 +255,6 @@ function drain(stdin: Writable, signal: AbortSignal | undefined): Promise<boolea
     else if (signal?.aborted) onAbort();
     else signal?.addEventListener("abort", onAbort, { once: true });
   });
-}
-
-function methodOf(message: JsonRpcMessage): string {
-  return "method" in message ? message.method : "an answer";
 }
 
 async function atMost(work: Promise<unknown>, milliseconds: number): Promise<void> {

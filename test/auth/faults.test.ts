@@ -2,7 +2,11 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
+import type { AuthContext } from "../../src/auth/context.ts";
+import { checkedUrl } from "../../src/auth/oauth-request.ts";
 import { type AdapterError, isAdapterError } from "../../src/errors.ts";
+import { LIMITS } from "../../src/limits.ts";
+import { Redactor } from "../../src/redactor.ts";
 import { FakeAuthorizationServer, FakeResource, json } from "../support/fake-oauth.ts";
 import { authorizerFor, browse, call, withBrowser } from "../support/oauth-client.ts";
 
@@ -179,14 +183,43 @@ describe("metadata", () => {
     }
   });
 
-  it("that names a plain http authorization server is refused, loopback or not, for a remote server", async () => {
-    const authorizer = authorizerFor("https://mcp.example/mcp", { openUrl: async () => {} });
-    const challenge = { method: "POST", url: "https://mcp.example/mcp", status: 401, headers: {} } as const;
-    const pointed = { ...challenge, wwwAuthenticate: `Bearer resource_metadata="${resource.origin}${PRM}"` };
-    await expect(authorizer.challenge(pointed, new AbortController().signal)).rejects.toMatchObject({
-      message: expect.stringContaining("another origin"),
+  it.each([
+    ["http://as.example/", false, /does not use https/],
+    ["http://127.0.0.1:1/", false, /does not use https/],
+    ["http://localhost.example/", true, /does not use https/],
+    ["ftp://127.0.0.1/", true, /does not use https/],
+    ["https://user:word@as.example/", false, /contains credentials/],
+    ["no address", false, /is not a URL/],
+    [7, false, /is not a URL/],
+    ["https://as.example/", false, undefined],
+    ["http://[::1]:1/", true, undefined],
+    ["http://127.1.2.3:1/", true, undefined],
+    ["http://sub.localhost:1/", true, undefined],
+  ])("may name the address %j for a server that is local or not (%j)", (address, local, refusal) => {
+    const url = new URL(local ? "http://localhost:1/mcp" : "https://mcp.example/mcp");
+    const context: AuthContext = {
+      server: "fake",
+      url,
+      settings: {},
+      clientInfo: { name: "t", version: "0" },
+      limits: LIMITS,
+      redactor: new Redactor(),
+    };
+    const check = (): URL => checkedUrl(context, address, "it");
+    if (refusal === undefined) expect(check().href).toBe(address);
+    else expect(check).toThrow(refusal);
+  });
+
+  it("reached through a proxy that ends TLS may be named with plain http, and is asked for with https", async () => {
+    const authorizer = authorizerFor("https://127.0.0.1:1/mcp", {
+      openUrl: async () => {},
+      limits: { oauthRequestMs: 200 },
     });
-    expect(resource.seen).toEqual([]);
+    const challenge = { method: "POST", url: "https://127.0.0.1:1/mcp", status: 401, headers: {} } as const;
+    const pointed = { ...challenge, wwwAuthenticate: `Bearer resource_metadata="http://127.0.0.1:1${PRM}"` };
+    await expect(authorizer.challenge(pointed, new AbortController().signal)).rejects.toMatchObject({
+      message: expect.stringContaining("127.0.0.1:1 cannot be reached"),
+    });
   });
 });
 
@@ -223,6 +256,16 @@ describe("a token answer", () => {
     const { authorizer, pages } = withBrowser(resource.url, { limits: { oauthRequestMs: 150 } });
     await expect(call(authorizer, resource.url)).rejects.toMatchObject({ code: "auth_required" });
     expect(await pages[0]).toMatchObject({ status: 400, text: expect.stringContaining("Sign-in failed") });
+  });
+
+  it("with a token that is not bound to a key is refused where the resource takes only bound ones", async () => {
+    resource.describe = () => ({
+      resource: resource.url,
+      authorization_servers: [server.issuer],
+      dpop_bound_access_tokens_required: true,
+    });
+    expect((await refusal()).message).toContain("not bound to a key");
+    expect(server.requests("/token")[0]?.headers.dpop).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);
   });
 
   it("with nulls, a number as text and an unreadable id_token is good enough", async () => {

@@ -26,6 +26,12 @@ describe("signing in through the browser", () => {
     const page = await pages[0];
     expect(page?.status).toBe(200);
     expect(page?.text).toContain("You may close this page");
+    expect(page?.text).not.toMatch(/code-|<script|<a /);
+    expect(Object.fromEntries(page?.headers ?? [])).toMatchObject({
+      "content-security-policy": expect.stringContaining("default-src 'none'"),
+      "referrer-policy": "no-referrer",
+      "cache-control": "no-store",
+    });
   });
 
   it("asks with PKCE, a state and the resource, and redeems the code with the same resource", async () => {
@@ -238,6 +244,27 @@ describe("the client", () => {
     } finally {
       await other.stop();
     }
+  });
+
+  it("is dropped when a sign-in with it comes to nothing: the server may have forgotten it", async () => {
+    const store = new MemoryStore();
+    const signal = new AbortController().signal;
+    await withBrowser(resource.url, { store }).authorizer.signIn(signal);
+    const nobody = authorizerFor(resource.url, { store, openUrl: async () => {}, limits: { signInMs: 50 } });
+    await expect(nobody.signIn(signal)).rejects.toMatchObject({ code: "auth_required" });
+    await withBrowser(resource.url, { store }).authorizer.signIn(signal);
+    expect(server.requests("/register")).toHaveLength(2);
+  });
+
+  it("is kept when it was the person who refused", async () => {
+    const store = new MemoryStore();
+    const signal = new AbortController().signal;
+    await withBrowser(resource.url, { store }).authorizer.signIn(signal);
+    server.redirectBack = (url) => url.searchParams.set("error", "access_denied");
+    await expect(withBrowser(resource.url, { store }).authorizer.signIn(signal)).rejects.toMatchObject({
+      details: { oauthError: "access_denied" },
+    });
+    expect((await store.read(resource.url)).clients).toHaveLength(1);
   });
 
   it("registers anew when the server has forgotten it", async () => {

@@ -54,14 +54,15 @@ const SCENARIOS: Record<string, Scenario> = {
   "strict-odd-id": strict(ODD_ID),
   "idle-reset": {
     on: "*",
-    post: (exchange) => (isStale(exchange) ? exchange.socket.resetAndDestroy() : exchange.good()),
+    post: (exchange) => (isStale(exchange) ? exchange.reset() : exchange.good()),
   },
   "idle-close": { on: "*", post: (exchange) => (isStale(exchange) ? exchange.close() : exchange.good()) },
   "idle-closed-later": {
     on: "*",
     post: (exchange) => {
       exchange.good();
-      // Unless it is used again by then, as far as the server knows.
+      // Unless it is used again by then, as far as the server knows; after a list it stays open a little longer.
+      if (exchange.seen.rpc.method === "tools/list") return;
       setTimeout(() => {
         const { connection, turn } = exchange.server.seen.at(-1) ?? {};
         if (connection === exchange.seen.connection && turn === exchange.seen.turn) exchange.close();
@@ -92,7 +93,7 @@ const SCENARIOS: Record<string, Scenario> = {
       const last = idle.get(socket);
       idle.set(socket, performance.now());
       if (seen.rpc.method !== "tools/call") return exchange.good();
-      if (last !== undefined && performance.now() - last > 500) return void socket.resetAndDestroy();
+      if (last !== undefined && performance.now() - last > 500) return exchange.reset();
       if (!seen.body.includes("three")) return exchange.good();
       held.push(exchange);
       if (held.length === 3) for (const each of held.splice(0)) each.good();

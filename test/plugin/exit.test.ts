@@ -216,7 +216,8 @@ test("no way in which a server ends becomes an uncaught error, and nothing is pr
     freeze: ["freeze"],
     noise: ["echo"],
   });
-  const host = startHost(harness, "calls", ["plain"], { CALLS: JSON.stringify(calls) });
+  harness.serve("slow", "timing", "slow-reader");
+  const host = startHost(harness, "calls", ["plain"], { CALLS: JSON.stringify(calls), FLOODED: "slow" });
   expect(await host.ended).toBe(0);
   expect(host.log()).not.toMatch(/uncaughtException|unhandledRejection/);
   expect(
@@ -225,7 +226,7 @@ test("no way in which a server ends becomes an uncaught error, and nothing is pr
       .split("\n")
       .filter((line) => line.startsWith("called ")),
   ).toHaveLength(Object.values(calls).flat().length);
-  expect(host.log()).toMatch(/over\n$/);
+  expect(host.log()).toMatch(/flooded 1 done\nover\n$/);
   expect(host.stdout()).toBe("");
   expect(host.stderr()).toBe("");
 }, 60_000);

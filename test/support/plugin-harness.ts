@@ -183,6 +183,11 @@ export class PluginHarness {
     return Promise.all(this.#handlers.map(async (handler) => handler())).then(() => undefined);
   }
 
+  /** As a host does that keeps only the newest handler of an event. */
+  async shutdownByNewest(): Promise<void> {
+    await this.#handlers.at(-1)?.();
+  }
+
   /** Ends the session, and fails if anything of it is left. */
   async stop(): Promise<void> {
     await this.shutdown();

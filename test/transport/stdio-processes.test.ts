@@ -61,11 +61,14 @@ describe("servers that do not start, or crash", () => {
   test.each([
     ["fatal-late-stderr", 5, "FATAL: said after stdout ended"],
     ["fatal-by-helper", 6, "FATAL: said by a helper"],
-  ])("what comes on stderr after stdout ended still belongs to the diagnostic (%s) [C05]", async (mode, exitCode, stderr) => {
-    const host = make().serve("late", "processes", mode);
-    const { details } = await host.listFailure("late");
-    expect(details).toMatchObject({ exitCode, stderr });
-  });
+  ])(
+    "what comes on stderr after stdout ended still belongs to the diagnostic (%s) [C05]",
+    async (mode, exitCode, stderr) => {
+      const host = make().serve("late", "processes", mode);
+      const { details } = await host.listFailure("late");
+      expect(details).toMatchObject({ exitCode, stderr });
+    },
+  );
 
   test.each([
     ["a command that does not exist", { command: "no-such-command-anywhere" }],

@@ -1,0 +1,20 @@
+import { AdapterError, reasonOf } from "../errors.ts";
+import type { JsonRpcMessage } from "../protocol/jsonrpc.ts";
+
+/**
+ * The JSON text of a message of ours.
+ * @throws AdapterError `params.invalid`: cycles, BigInts and endless nesting have none; only an embedding program can give them.
+ */
+export function encodeMessage(message: JsonRpcMessage): string {
+  try {
+    return JSON.stringify(message);
+  } catch (error) {
+    const tool = labelOf(message);
+    throw new AdapterError("params.invalid", { tool, path: "", reason: `cannot be sent as JSON (${reasonOf(error)})` });
+  }
+}
+
+/** What errors call a message. */
+export function labelOf(message: JsonRpcMessage): string {
+  return "method" in message ? message.method : "an answer";
+}

@@ -1,0 +1,101 @@
+import { describe, expect, test } from "@jest/globals";
+import { Cancellation } from "../../src/cancellation.ts";
+import { AdapterError } from "../../src/errors.ts";
+import { LIMITS } from "../../src/limits.ts";
+import type { Connection } from "../../src/runtime/connection.ts";
+import { type Attempt, Registry } from "../../src/runtime/registry.ts";
+import type { ServerSpec } from "../../src/server-spec.ts";
+import type { Transport } from "../../src/transport/transport.ts";
+
+const SCOPE = { key: "library", cwd: "/" };
+const SPEC = {
+  name: "slow",
+  fingerprint: "1",
+  configPath: "/mcp.json",
+  endpoint: { kind: "stdio" },
+  stopOnCancel: false,
+} as unknown as ServerSpec;
+
+interface Gate {
+  readonly passed: Promise<void>;
+  readonly open: () => void;
+}
+
+function gate(): Gate {
+  let open = (): void => undefined;
+  const passed = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { passed, open };
+}
+
+/** A registry whose attempts do what a slow transport does: they bring it up late, whatever happened meanwhile. */
+function slowRegistry(): { registry: Registry; begun: Gate; up: Gate; down: Gate; attempts: Attempt[] } {
+  const [begun, up, down] = [gate(), gate(), gate()];
+  const attempts: Attempt[] = [];
+  const connect = async (attempt: Attempt): Promise<Connection> => {
+    attempts.push(attempt);
+    begun.open();
+    await up.passed;
+    attempt.onTransport({ close: () => down.passed, diagnostics: () => ({}) } as unknown as Transport);
+    throw new AdapterError("cancelled", { server: attempt.spec.name });
+  };
+  return { registry: new Registry(connect, LIMITS), begun, up, down, attempts };
+}
+
+async function isSettled(promise: Promise<unknown>): Promise<boolean> {
+  let settled = false;
+  void promise.then(
+    () => {
+      settled = true;
+    },
+    () => {
+      settled = true;
+    },
+  );
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+  return settled;
+}
+
+describe("an attempt to connect that brings something up after it was given up", () => {
+  test.each(["shutdown", "close", "cancel"] as const)(
+    "is waited for, and what it brought up is closed (%s)",
+    async (how) => {
+      const { registry, begun, up, down, attempts } = slowRegistry();
+      const cancellation = new Cancellation();
+      const acquired = registry.acquire(SCOPE, SPEC, { timeoutMs: 60_000, cancellation });
+      acquired.catch(() => undefined);
+      await begun.passed;
+      if (how === "close") void registry.close(SCOPE, SPEC);
+      if (how === "cancel") cancellation.cancel();
+      const over = registry.shutdown();
+      expect(attempts[0]?.cancellation.cancelled).toBe(true);
+      expect(await isSettled(over)).toBe(false);
+      up.open();
+      expect(await isSettled(over)).toBe(false);
+      down.open();
+      await over;
+      await expect(acquired).rejects.toMatchObject({ code: how === "cancel" ? "cancelled" : "closed" });
+    },
+  );
+
+  test("leaves the place to the next one at once", async () => {
+    const { registry, begun, up, down, attempts } = slowRegistry();
+    const cancellation = new Cancellation();
+    const first = registry.acquire(SCOPE, SPEC, { timeoutMs: 60_000, cancellation });
+    await begun.passed;
+    cancellation.cancel();
+    await expect(first).rejects.toMatchObject({ code: "cancelled" });
+    const second = registry.acquire(SCOPE, SPEC, { timeoutMs: 60_000, cancellation: new Cancellation() });
+    second.catch(() => undefined);
+    expect(attempts).toHaveLength(2);
+    expect(attempts[1]?.cancellation.cancelled).toBe(false);
+    up.open();
+    down.open();
+    await expect(second).rejects.toMatchObject({ code: "cancelled" });
+    await registry.shutdown();
+    await expect(
+      registry.acquire(SCOPE, SPEC, { timeoutMs: 1000, cancellation: new Cancellation() }),
+    ).rejects.toMatchObject({ code: "closed" });
+  });
+});
