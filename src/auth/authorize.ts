@@ -34,7 +34,7 @@ export async function authorize(authorization: Authorization, signal: AbortSigna
   if (person === undefined && !isPersonless(context) && !refreshable) throw await personNeeded(authorization, signal);
   const record = await store.read(context.url.href);
   const known = [...record.grants, ...record.clients].map(({ issuer }) => issuer);
-  const discovered = await discover(context, asked.pointer, known, signal);
+  const discovered = await discover(context, asked, known, signal);
   const grant = state.grant !== undefined && isFor(state.grant, discovered) ? state.grant : undefined;
   if (!forced && grant !== undefined) {
     if (status === 401 && (await refreshes(authorization, grant, discovered, signal))) return;

@@ -3,6 +3,8 @@ import { parseWwwAuthenticate } from "./www-authenticate.ts";
 
 /** What a refusal asks for. */
 export interface ChallengeFacts {
+  /** Whether the server asked for anything: a login may come before that. */
+  readonly asked: boolean;
   /** False where all it offers is another scheme, such as Basic. */
   readonly oauth: boolean;
   /** It takes tokens bound to a key (RFC 9449). */
@@ -23,6 +25,7 @@ export function readChallenge(challenge: Challenge): ChallengeFacts {
   const dpop = ours.filter(({ scheme }) => scheme === "dpop");
   const wantsNonce = dpop.some(({ parameters }) => parameters.get("error") === "use_dpop_nonce");
   return {
+    asked: true,
     oauth: ours.length > 0 || all.length === 0,
     dpop: dpop.length > 0,
     scope: first("scope"),

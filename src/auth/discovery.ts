@@ -1,3 +1,4 @@
+import type { ChallengeFacts } from "./challenge-facts.ts";
 import { type AuthContext, failed } from "./context.ts";
 import { checkedUrl, exchange } from "./oauth-request.ts";
 import { type ServerMetadata, serverMetadata } from "./server-metadata.ts";
@@ -23,18 +24,21 @@ interface ResourceMetadata {
 /**
  * Finds the authorization server of the protected resource: its metadata (RFC 9728) from the challenge, else from the
  * well-known places; where a server has none, by the rules of the revision before there was such metadata.
- * @param pointer the `resource_metadata` parameter of the challenge
+ * @param challenge what the server said; without a challenge only a server with metadata is believed to want a sign-in
  * @param known issuers there is a sign-in or a client for: preferred where the resource names several
  */
 export async function discover(
   context: AuthContext,
-  pointer: string | undefined,
+  challenge: Pick<ChallengeFacts, "asked" | "pointer">,
   known: readonly string[],
   signal: AbortSignal,
 ): Promise<Discovered> {
   checkedUrl(context, context.url.href, "the server's own address");
   const notes: string[] = [];
-  const metadata = await resourceMetadata(context, pointer, notes, signal);
+  const metadata = await resourceMetadata(context, challenge.pointer, notes, signal);
+  if (metadata === undefined && !challenge.asked) {
+    throw failed(context, "the server does not ask for a sign-in, and names no authorization server");
+  }
   const { resource, servers, scopes, bound } = metadata ?? unnamedResource(context);
   const authorizationServer =
     servers.length > 0

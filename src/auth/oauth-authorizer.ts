@@ -98,7 +98,8 @@ export class OAuthAuthorizer implements Authorizer {
     }
     if (!asked.oauth && !this.#options.configured) throw this.#required(challenge);
     if (!(await this.#hasNewer(status, asked))) {
-      await this.#share(`${status} ${asked.scope ?? ""}`, asked, status, false, signal);
+      const alone = this.#options.openUrl === undefined;
+      await this.#share(`${status} ${alone} ${asked.scope ?? ""}`, asked, status, false, signal);
     }
   }
 
@@ -209,8 +210,9 @@ export class OAuthAuthorizer implements Authorizer {
     const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
     const body = JSON.stringify({ jsonrpc: "2.0", id: 0, method: "ping" });
     const answer = await exchange(this.#context, { url, method: "POST", headers, body }, signal);
-    const wwwAuthenticate = answer.status === 401 ? (answer.headers.get("www-authenticate") ?? "") : "";
-    return readChallenge({ method: "POST", url: url.href, status: 401, wwwAuthenticate, headers: {} });
+    const asked = answer.status === 401;
+    const wwwAuthenticate = asked ? (answer.headers.get("www-authenticate") ?? "") : "";
+    return { ...readChallenge({ method: "POST", url: url.href, status: 401, wwwAuthenticate, headers: {} }), asked };
   }
 
   #required({ status, wwwAuthenticate }: Challenge): AdapterError {

@@ -3,7 +3,7 @@ import { type AccountOptions, logout, signInState } from "../../src/auth/account
 import { MemoryStore } from "../../src/auth/store.ts";
 import { resolveLimits } from "../../src/limits.ts";
 import { Redactor } from "../../src/redactor.ts";
-import { FakeAuthorizationServer, FakeResource } from "../support/fake-oauth.ts";
+import { FakeAuthorizationServer, FakeResource, json } from "../support/fake-oauth.ts";
 import { authorizerFor, call, withBrowser } from "../support/oauth-client.ts";
 
 let server: FakeAuthorizationServer;
@@ -76,6 +76,16 @@ describe("a login", () => {
     await authorizer.signIn(signal);
     expect(server.requests("/authorize")[0]?.query.get("scope")).toBe("read");
     expect(await call(authorizerFor(resource.url, { store }), resource.url)).toEqual({ status: 200, answered: 0 });
+  });
+
+  it("to a server that does not ask for one says so", async () => {
+    resource.describe = undefined;
+    resource.overrides.set("/mcp", (_, response) => json(response, 200, { jsonrpc: "2.0", id: 0, result: {} }));
+    await expect(withBrowser(resource.url, { store }).authorizer.signIn(signal)).rejects.toMatchObject({
+      code: "auth_required",
+      message: expect.stringContaining("does not ask for a sign-in"),
+    });
+    expect(resource.requests("/register")).toEqual([]);
   });
 
   it("signs in anew where there is a sign-in, so that another person can", async () => {

@@ -49,6 +49,25 @@ describe("client credentials", () => {
     expect(server.requests("/token")).toHaveLength(2);
   });
 
+  it("that another call got meanwhile are used instead of new ones", async () => {
+    const authorizer = authorizerFor(resource.url, { settings });
+    const signal = new AbortController().signal;
+    await call(authorizer, resource.url);
+    const sent = await authorizer.headers({ method: "POST", url: resource.url }, signal);
+    server.live.clear();
+    await call(authorizer, resource.url);
+    const late = {
+      method: "POST",
+      url: resource.url,
+      status: 401,
+      wwwAuthenticate: "Bearer",
+      headers: {},
+      sent,
+    } as const;
+    await authorizer.challenge(late, signal);
+    expect(server.requests("/token")).toHaveLength(2);
+  });
+
   it("step up without a person", async () => {
     const authorizer = authorizerFor(resource.url, { settings: { ...settings, scope: "read" } });
     await call(authorizer, resource.url);

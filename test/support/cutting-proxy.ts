@@ -14,6 +14,8 @@ export class CuttingProxy {
   cut: Cut | undefined;
   /** Keeps what the server answers until it has been silent for so long. */
   bufferMs = 0;
+  /** What clients sent, whether it passed or not. */
+  sent = "";
   readonly #upstreamPort: number;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -58,7 +60,10 @@ export class CuttingProxy {
       if (cut.how === "reset") client.resetAndDestroy();
       else client.end();
     };
-    client.on("data", (chunk: Buffer) => this.#pass("request", chunk, upstream, cutNow));
+    client.on("data", (chunk: Buffer) => {
+      this.sent += chunk.toString("latin1");
+      this.#pass("request", chunk, upstream, cutNow);
+    });
     let held: Buffer[] = [];
     let timer: NodeJS.Timeout | undefined;
     upstream.on("data", (chunk: Buffer) => {
