@@ -41,14 +41,21 @@ async function checkAll() {
   const installed = join(app, "node_modules", NAME);
 
   await check("the tarball holds only what is published", () => {
-    const allowed = /^(dist\/|schemas\/|(plugin|package)\.json$|(README|CHANGELOG)\.md$|LICENSE$)/;
+    const allowed = /^(dist\/|docs\/|schemas\/|(plugin|package)\.json$|(README|CHANGELOG)\.md$|LICENSE$)/;
     equal(
       packed.files.map(({ path }) => path).filter((path) => !allowed.test(path)),
       [],
     );
   });
   await check("the tarball holds its papers", () => {
-    const wanted = ["README.md", "LICENSE", "CHANGELOG.md", "plugin.json", "dist/THIRD_PARTY_LICENSES.txt"];
+    const wanted = [
+      "README.md",
+      "LICENSE",
+      "CHANGELOG.md",
+      "docs/config.md",
+      "plugin.json",
+      "dist/THIRD_PARTY_LICENSES.txt",
+    ];
     equal(
       wanted.filter((path) => !packed.files.some((file) => file.path === path)),
       [],

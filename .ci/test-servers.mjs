@@ -1,12 +1,13 @@
 /**
  * Uses public MCP servers through the reference host: the expected number of tools, and one safe call.
  *
- *   SERVERS_DIR=DIR LIST=servers.json node .ci/test-servers.mjs [--stdio|--http] [names...]
+ *   SERVERS_DIR=DIR node .ci/test-servers.mjs [--install] [--stdio|--http] [names...]
  *
- * LIST holds `{ servers: [...] }` (default: $SHARED/servers/servers.json), SERVERS_DIR is where they are installed; servers
- * that are not installed are skipped. Every server gets a home and a working directory of its own. Needs a built dist/.
+ * SERVERS_DIR is where they are installed, each into a folder of its name; --install does that first, for those named (all
+ * of them take minutes and gigabytes). Servers that are not installed are skipped. Each gets a home and a working directory
+ * of its own. LIST names another list than test/e2e/public-servers.json. Needs a built dist/.
  */
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -15,11 +16,8 @@ import { fileURLToPath } from "node:url";
 import { createHost } from "../dist/host/host.js";
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
-const {
-  SERVERS_DIR = join(tmpdir(), "mcp-servers"),
-  SHARED = "",
-  LIST = join(SHARED, "servers", "servers.json"),
-} = process.env;
+const { SERVERS_DIR = join(tmpdir(), "mcp-servers"), LIST = join(ROOT, "test", "e2e", "public-servers.json") } =
+  process.env;
 const JOBS = Number(process.env.JOBS ?? 2);
 const START_MS = 90_000;
 /** Servers of both kinds are also spoken to in the revision that they do not choose by themselves. */
@@ -33,15 +31,18 @@ const { servers } = JSON.parse(readFileSync(listPath, "utf8"));
 const dir = resolve(SERVERS_DIR);
 
 const rows = [];
-const queue = servers.filter(({ name }) => names.length === 0 || names.includes(name)).flatMap(trials);
+const wanted = servers.filter(({ name }) => names.length === 0 || names.includes(name));
+if (options.includes("--install")) for (const server of wanted) install(server);
+const queue = wanted.flatMap(trials);
 await Promise.all(Array.from({ length: JOBS }, worker));
 
 rows.sort((a, b) => a.at - b.at);
 const width = Math.max(...rows.map(({ name }) => name.length), 6);
 for (const { name, transport, verdict, facts } of rows)
   console.log(`${verdict.padEnd(7)} ${name.padEnd(width)} ${transport.padEnd(5)} ${facts}`);
-const count = (wanted) => rows.filter(({ verdict }) => verdict === wanted).length;
+const count = (kind) => rows.filter(({ verdict }) => verdict === kind).length;
 console.log(`${count("passed")} passed, ${count("FAILED")} failed`);
+if (count("skipped") > 0) console.log(`${count("skipped")} skipped: they are not in ${dir}; --install puts them there`);
 if (count("FAILED") > 0 || count("passed") === 0) process.exitCode = 1;
 
 /** What is tried of one server: each way in which it can be spoken to. */
@@ -49,19 +50,35 @@ function trials(server, at) {
   const { name, http } = server;
   const trial = { name, server, at };
   const found = [];
-  if (!options.includes("--http"))
-    found.push({ ...trial, transport: "stdio", expected: server.toolsWithoutClientCapabilities ?? server.tools });
+  if (!options.includes("--http")) found.push({ ...trial, transport: "stdio", expected: server.tools });
   if (http === undefined || options.includes("--stdio")) return inBothKinds(found);
-  const { sse, measured } = http;
-  found.push({ ...trial, transport: "http", way: http, expected: measured?.sdk?.tools ?? server.tools });
+  const { sse } = http;
+  found.push({ ...trial, transport: "http", way: http, expected: http.tools ?? server.tools });
   if (sse !== undefined)
     found.push({
       ...trial,
       transport: "sse",
       way: { ...http, ...sse },
-      expected: measured?.sse?.tools ?? server.tools,
+      expected: sse.tools ?? server.tools,
     });
   return inBothKinds(found);
+}
+
+/** Installs one server of the list, in the measured version. */
+function install({ name, package: id, version, ignoreScripts = false }) {
+  if (id === undefined) return;
+  const folder = join(dir, name);
+  mkdirSync(folder, { recursive: true });
+  if (!existsSync(join(folder, "package.json"))) writeFileSync(join(folder, "package.json"), '{"private":true}\n');
+  const words = ["install", "--no-audit", "--no-fund", "--loglevel=error", "--save-exact", `${id}@${version}`];
+  const npm = process.platform === "win32" ? "npm.cmd" : "npm";
+  const { status } = spawnSync(npm, [...words, `--ignore-scripts=${ignoreScripts}`], {
+    cwd: folder,
+    shell: process.platform === "win32",
+    stdio: ["ignore", "inherit", "inherit"],
+    env: { PUPPETEER_SKIP_DOWNLOAD: "1", PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD: "1", DO_NOT_TRACK: "1", ...process.env },
+  });
+  if (status !== 0) console.log(`FAILED  to install ${name}`);
 }
 
 function inBothKinds(found) {
@@ -113,6 +130,9 @@ async function used(host, target, { server, expected, protocol }) {
     throw new Error(`it speaks ${details.protocolVersion}`);
   if (details.tools.length !== expected)
     throw new Error(`it has ${details.tools.length} tools, expected were ${expected}`);
+  const missing = server.start.args.find((word) => word.startsWith("/") && !existsSync(word));
+  const facts = `protocol ${details.protocolVersion}, ${details.tools.length} tools`;
+  if (missing !== undefined) return `${facts}, not called: ${missing} is missing`;
   const { tool, arguments: args, expect } = server.safeCall;
   const end = await host.call("mcp_call", { ...target, tool, arguments: filled(args) }).then(
     (result) => ({ result: result.details.mcpResult }),
@@ -120,7 +140,7 @@ async function used(host, target, { server, expected, protocol }) {
   );
   const problem = problemOf(end, expect);
   if (problem !== undefined) throw Object.assign(new Error(`${tool}: ${problem}`), { code: end.error?.code });
-  return `protocol ${details.protocolVersion}, ${details.tools.length} tools, ${tool} as expected`;
+  return `${facts}, ${tool} as expected`;
 }
 
 /** What is wrong with the end of a safe call; nothing if it is what was measured. */

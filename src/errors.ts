@@ -24,7 +24,11 @@ export class AdapterError<S extends Situation = Situation> extends Error {
 }
 
 export function isAdapterError(value: unknown): value is AdapterError {
-  return typeof value === "object" && value !== null && (value as { [BRAND]?: unknown })[BRAND] === true;
+  try {
+    return typeof value === "object" && value !== null && (value as { [BRAND]?: unknown })[BRAND] === true;
+  } catch {
+    return false; // A revoked proxy throws for whatever it is asked.
+  }
 }
 
 /** Whether the value is our error about exactly this situation. */
@@ -41,17 +45,24 @@ export interface Failure {
 /** Whatever was thrown, as a host may see it: never a stack trace. */
 export function toFailure(thrown: unknown): Failure {
   if (isAdapterError(thrown)) return { code: thrown.code, message: thrown.message, details: thrown.details };
-  const reason = thrown instanceof Error ? thrown.message : String(thrown);
-  return toFailure(new AdapterError("internal", { reason }));
+  return toFailure(new AdapterError("internal", { reason: reasonOf(thrown) }));
 }
 
-/** The reason in a thrown value, for a sentence. */
+/** The reason in a thrown value, for a sentence. Hosts throw all sorts of things: this never does. */
 export function reasonOf(thrown: unknown): string {
+  try {
+    return statedReason(thrown);
+  } catch {
+    return "something that cannot be shown was thrown";
+  }
+}
+
+function statedReason(thrown: unknown): string {
   if (typeof thrown === "string") return thrown;
   if (!(thrown instanceof Error)) return String(thrown);
   const code = (thrown as NodeJS.ErrnoException).code;
   // An AggregateError of node:net (all addresses refused) has an empty message.
   if (thrown instanceof AggregateError && thrown.message === "" && thrown.errors.length > 0)
-    return reasonOf(thrown.errors[0]);
+    return statedReason(thrown.errors[0]);
   return thrown.message || code || thrown.name;
 }

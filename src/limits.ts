@@ -32,6 +32,10 @@ export interface Limits {
   readonly resultBytes: number;
   /** Rounds of `input_required` answered for one request. */
   readonly inputRounds: number;
+  /** Answers to a server's questions that are on their way at the same time, per connection. */
+  readonly openAnswers: number;
+  /** Questions of a server that may wait for their turn; what exceeds them is not answered. */
+  readonly waitingAnswers: number;
   /** Questions of a server that may wait for the host at the same time, per connection. */
   readonly openQuestions: number;
   /** Time a stdio server has to prove alive after a cancelled request. */
@@ -115,6 +119,8 @@ export const LIMITS: Limits = Object.freeze({
   nameCharacters: 200,
   resultBytes: 50 * KiB,
   inputRounds: 16,
+  openAnswers: 32,
+  waitingAnswers: 1000,
   openQuestions: 16,
   aliveMs: 2000,
   stdinEndMs: 1500,

@@ -44,7 +44,7 @@ export interface Facts {
   "spawn.failed": { server: string; command: string; reason: string };
   "spawn.cwd": { server: string; cwd: string };
   "connect.exited": { server: string } & ExitFacts;
-  "connect.failed": { server: string; url?: string; reason: string } & ExitFacts;
+  "connect.failed": { server: string; url?: string; reason: string; hint?: string } & ExitFacts;
   "connect.legacy": { server: string };
   "connect.refused": { server: string; reason: string; rpcError?: unknown };
   "version.unsupported": { server: string; offered: string; answered: string | null; supported: readonly string[] };
@@ -55,6 +55,7 @@ export interface Facts {
   "tool.unknown": { server: string; tool: string; near: readonly string[]; count: number };
   "tool.hidden": { server: string; tool: string };
   "tool.failed": { server: string; tool: string; text: string; mcpResult: unknown };
+  "tool.task": { server: string; tool: string; capability: string };
   "tool.badHeader": { server: string; tool: string; reason: string };
 
   "rpc.error": {
@@ -120,10 +121,15 @@ export interface Facts {
     /** The OAuth error code of the authorization server, if it gave one. */
     oauthError?: string;
   };
+  "auth.unasked": { server: string; reason: string };
   "auth.store": { path: string; reason: string };
 }
 
 export type Situation = keyof Facts;
+
+/** JSON-RPC: the parameters are not what the method wants. */
+const INVALID_PARAMS = -32602;
+const PARAMETERS = ' (mcp_list with "tool" shows its parameters.)';
 
 interface Row<F> {
   readonly code: ErrorCode;
@@ -210,7 +216,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
     say: ({ server, configPath, reason }) =>
       reason === "refused"
         ? `Starting server ${quote(server)} was not approved. Nothing was started.`
-        : `Server ${quote(server)} comes from a project's own file${configPath ? ` (${configPath})` : ""} and nobody approved it, so it was not started. Pass that file as configPath, or set trust to "always" if you trust this project.`,
+        : `Server ${quote(server)} comes from a project's own file${configPath ? ` (${configPath})` : ""} and nobody approved it, so it was not started. If you trust your projects' files, set "trust": "always" in ~/.config/mcp/mcp.json.`,
   },
   "denied.call": {
     code: "denied",
@@ -221,7 +227,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "spawn.failed": {
     code: "spawn_failed",
     say: ({ server, command, reason }) =>
-      `Server ${quote(server)} could not be started: ${command}: ${reason}. Check "command" in its entry, and PATH.`,
+      `Server ${quote(server)} could not be started: ${command}: ${reason}. Check "command" in its entry, and PATH.${/\s/.test(command) ? ' "command" names the program alone: arguments belong in "args".' : ""}`,
   },
   "spawn.cwd": {
     code: "spawn_failed",
@@ -230,12 +236,13 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   },
   "connect.exited": {
     code: "connect_failed",
-    say: (facts) => `Server ${quote(facts.server)} ended before it was ready (${exit(facts)}).${tail(facts)}`,
+    say: (facts) =>
+      `Server ${quote(facts.server)} ended before it was ready (${exit(facts)}).${facts.stderr ? "" : " Run its command by hand to see why."}${tail(facts)}`,
   },
   "connect.failed": {
     code: "connect_failed",
     say: (facts) =>
-      `Cannot connect to server ${quote(facts.server)}${facts.url ? ` at ${facts.url}` : ""}: ${facts.reason}.${tail(facts)}`,
+      `Cannot connect to server ${quote(facts.server)}${facts.url && facts.url !== facts.server ? ` at ${facts.url}` : ""}: ${facts.reason}.${facts.hint ? ` ${facts.hint}` : ""}${tail(facts)}`,
   },
   "connect.legacy": {
     code: "connect_failed",
@@ -280,6 +287,11 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
     code: "tool_error",
     say: ({ text }) => (text === "" ? "The tool reported an error without any text." : text),
   },
+  "tool.task": {
+    code: "capability_missing",
+    say: ({ server, tool }) =>
+      `Tool ${quote(tool)} of server ${quote(server)} runs only as a task, which this adapter does not support. Nothing was sent; use another of its tools.`,
+  },
   "tool.badHeader": {
     code: "tool_not_found",
     say: ({ server, tool, reason }) => `Tool ${quote(tool)} of server ${quote(server)} cannot be called: ${reason}.`,
@@ -288,7 +300,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "rpc.error": {
     code: "rpc_error",
     say: ({ server, method, rpcError }) =>
-      `Server ${quote(server)} answered ${method} with error ${rpcError.code}: ${rpcError.message}`,
+      `Server ${quote(server)} answered ${method} with error ${rpcError.code}: ${rpcError.message}${method === "tools/call" && rpcError.code === INVALID_PARAMS ? PARAMETERS : ""}`,
   },
 
   closed: {
@@ -383,7 +395,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "http.status": {
     code: "http_error",
     say: ({ server, method, status, statusText, body, retryAfter, outcomeUnknown }) =>
-      `Server ${quote(server)} answered ${method} with HTTP ${status}${statusText ? ` ${statusText}` : ""}.${unknown(outcomeUnknown ?? false)}${retryAfter ? ` Retry-After: ${retryAfter}.` : ""}${body ? ` It says: ${body}` : ""}`,
+      `Server ${quote(server)} answered ${method} with HTTP ${status}${statusText ? ` ${statusText}` : ""}.${status === 404 || status === 405 ? " Check the path of its url; it is often /mcp." : ""}${unknown(outcomeUnknown ?? false)}${retryAfter ? ` Retry-After: ${retryAfter}.` : ""}${body ? ` It says: ${body}` : ""}`,
   },
   "http.redirect": {
     code: "http_error",
@@ -403,6 +415,11 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "auth.failed": {
     code: "auth_required",
     say: ({ server, reason, hint }) => `Sign-in to server ${quote(server)} failed: ${reason}.${hint ? ` ${hint}` : ""}`,
+  },
+  "auth.unasked": {
+    code: "auth_required",
+    say: ({ server, reason }) =>
+      `Server ${quote(server)} asks for no sign-in: ${reason}. Use it as it is; if it wants a key, set that in "headers" of its entry.`,
   },
   "auth.store": {
     code: "auth_required",

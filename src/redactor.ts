@@ -27,19 +27,20 @@ export class Redactor {
     return clean;
   }
 
-  /** A copy of plain data with every string masked; the values under `except` stay as they are. */
+  /** A copy of plain data with every string and key masked; the values of the `except` members stay as they are. */
   data<T>(value: T, except: ReadonlySet<string> = new Set()): T {
     if (this.#secrets.size === 0) return value;
     return this.#copy(value, except) as T;
   }
 
-  #copy(value: unknown, except: ReadonlySet<string>): unknown {
+  /** What is excepted is meant at the top only: a server may use the same names further down. */
+  #copy(value: unknown, except: ReadonlySet<string> | undefined): unknown {
     if (typeof value === "string") return this.text(value);
-    if (Array.isArray(value)) return value.map((item) => this.#copy(item, except));
+    if (Array.isArray(value)) return value.map((item) => this.#copy(item, undefined));
     if (typeof value !== "object" || value === null) return value;
     const entries = Object.entries(value).map(([key, item]) => [
-      key,
-      except.has(key) ? item : this.#copy(item, except),
+      this.text(key),
+      except?.has(key) ? item : this.#copy(item, undefined),
     ]);
     return Object.fromEntries(entries);
   }

@@ -1,3 +1,4 @@
+import { AdapterError } from "../errors.ts";
 import type { ChallengeFacts } from "./challenge-facts.ts";
 import { type AuthContext, failed } from "./context.ts";
 import { checkedUrl, exchange } from "./oauth-request.ts";
@@ -37,7 +38,7 @@ export async function discover(
   const notes: string[] = [];
   const metadata = await resourceMetadata(context, challenge.pointer, notes, signal);
   if (metadata === undefined && !challenge.asked) {
-    throw failed(context, "the server does not ask for a sign-in, and names no authorization server");
+    throw new AdapterError("auth.unasked", { server: context.server, reason: "it names no authorization server" });
   }
   const { resource, servers, scopes, bound } = metadata ?? unnamedResource(context);
   const authorizationServer =

@@ -9,7 +9,10 @@ import { specOf, type Where } from "./servers.ts";
 /** What the sign-in room needs to know about one remote server. @throws AdapterError `invalid_params` for what needs none. */
 export async function accountOf({ name: server, endpoint, secrets }: ServerSpec): Promise<AccountOptions> {
   if (endpoint.kind === "stdio") {
-    throw new AdapterError("cli.signIn", { server, reason: "it is a program, which signs in by itself or by its env" });
+    throw new AdapterError("cli.signIn", {
+      server,
+      reason: "programs (stdio) need none; their keys go into env in their entry",
+    });
   }
   const { url, oauth } = endpoint;
   if (oauth === false) throw new AdapterError("cli.signIn", { server, reason: 'its entry says "oauth": false' });

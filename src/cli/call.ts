@@ -2,7 +2,7 @@ import type { AgentToolResult } from "../contract.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import { type Arguments, readArguments } from "./arguments.ts";
 import { failureOf, statusOf, tell } from "./failure.ts";
-import { saveOutput } from "./save-output.ts";
+import { checkOutput, saveOutput } from "./save-output.ts";
 import { type CommandContext, type Session, type Target, withSession } from "./session.ts";
 import { blocksText, wholeBlocks } from "./text-result.ts";
 import { splitWords } from "./words.ts";
@@ -12,6 +12,7 @@ export async function call(words: readonly string[], context: CommandContext): P
   const { options, terminal, signal } = context;
   const { server, name: tool, rest } = splitWords("call", "TOOL", words, options);
   const given = await readArguments(rest, "ARGUMENTS", signal);
+  await checkOutput(options.output);
   return withSession(context, async (session) => {
     const target = session.target(server);
     let result: AgentToolResult;
@@ -26,7 +27,7 @@ export async function call(words: readonly string[], context: CommandContext): P
       tell(failure, context);
       const { mcpResult } = failure.details;
       if (options.output !== undefined && mcpResult !== undefined)
-        await saveOutput(mcpResult, options.output, terminal);
+        await saveOutput(mcpResult, options.output, { done: "The tool ran", terminal });
       return statusOf(failure);
     }
     const content = wholeBlocks(result);
@@ -36,7 +37,8 @@ export async function call(words: readonly string[], context: CommandContext): P
       if (content.some(({ type }) => type === "image")) terminal.note("--output FILE saves the image.");
       return 0;
     }
-    return (await saveOutput(result.details?.["mcpResult"], options.output, terminal)) > 0 ? 0 : 1;
+    const saved = await saveOutput(result.details?.["mcpResult"], options.output, { done: "The tool ran", terminal });
+    return saved ? 0 : 1;
   });
 }
 

@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../contract.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
-import { advice } from "./failure.ts";
+import { advice, sentence } from "./failure.ts";
 import { type CommandContext, type Session, withSession } from "./session.ts";
 import { sourceOf } from "./source.ts";
 import { type Survey, type Surveyed, survey } from "./survey.ts";
@@ -76,7 +76,7 @@ const ADVICE: Readonly<Record<ErrorCode, string>> = {
   timeout: 'Give it longer with --timeout SECONDS, or with "timeout" in its entry.',
   cancelled: "Try again.",
   closed: "Run the command by hand to see why it ends.",
-  denied: "Approve it, or run with --trust if you trust this project.",
+  denied: "Approve it, or add --trust if you trust this project.",
   destroyed: "Try again.",
   internal: "Please report it.",
 };
@@ -107,7 +107,7 @@ function about(each: Examined, cwd: string, terminal: Terminal): string[] {
     signIn === undefined ? undefined : signInText(signIn),
   ];
   const lines = [`${mark(state, terminal)} ${terminal.style("bold", server)}  ${facts.filter(Boolean).join(", ")}`];
-  if (error !== undefined) lines.push(indented(`${error.code}: ${clean(error.message)}`));
+  if (error !== undefined) lines.push(indented(`${error.code}: ${clean(sentence(error))}`));
   if (each.advice !== undefined) lines.push(indented(`What to do: ${each.advice}`));
   return lines;
 }

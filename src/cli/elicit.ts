@@ -40,7 +40,7 @@ async function form(
   const properties = isObject(schema["properties"]) ? schema["properties"] : {};
   const required: readonly unknown[] = Array.isArray(schema["required"]) ? schema["required"] : [];
   const content: [string, unknown][] = [];
-  terminal.note(terminal.styleNote("dim", "An empty line takes what stands in brackets; Ctrl-D cancels."));
+  terminal.note(terminal.styleNote("dim", "Press Enter for the value in brackets. Ctrl-D cancels."));
   for (const [name, property] of Object.entries(properties)) {
     if (!isObject(property)) continue;
     const answer = await askField({ name, property, required: required.includes(name), signal }, person, terminal);
@@ -63,9 +63,10 @@ async function visit(
   const url = new URL(String(params["url"]));
   terminal.note(`  ${url.href}`);
   if (url.protocol !== "https:" && url.protocol !== "http:") {
-    terminal.note("This is no web address; declined.");
+    terminal.note("This is not a web address, so nothing is opened.");
     return DECLINE;
   }
+  terminal.note(terminal.styleNote("dim", "Ctrl-D cancels."));
   const line = await person.ask({ prompt: `Open it (at ${url.host}) in the browser? [y/N] `, signal });
   if (line === undefined) return CANCEL;
   if (!/^\s*y(es)?\s*$/i.test(line)) return DECLINE;

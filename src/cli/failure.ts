@@ -1,6 +1,8 @@
 import type { ErrorCode } from "../contract.ts";
 import { type Failure, isAdapterError, toFailure } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
+import { quote } from "../messages.ts";
+import { isObject } from "../protocol/jsonrpc.ts";
 import { renderResult, textOf } from "../tools/render.ts";
 import type { Options } from "./options.ts";
 import type { CommandContext } from "./session.ts";
@@ -19,6 +21,26 @@ export function statusOf({ code }: Failure): number {
   return code === "invalid_params" ? 2 : 1;
 }
 
+/** Words for an agent host, and what stands for them at a terminal. */
+const HOST_WORDS: readonly (readonly [RegExp, string])[] = [
+  [/^mcp_(list|call|request): /, ""],
+  [/ Use mcp_list to see them\.$/, ""],
+  [/, or name another with configPath\.$/, ", or name another with --config."],
+  [/cannot be sent through mcp_request: /, "cannot be sent with request: "],
+  [/ \(mcp_list with "tool" shows its parameters\.\)$/, ""],
+  [/ Free one with mcp_list \{"action":"close","server":…\}\./, ""],
+];
+
+/** The sentence about a failure for a person at a terminal. */
+export function sentence({ code, message, details }: Pick<Failure, "code" | "message" | "details">): string {
+  if (code === "denied" && details["reason"] === "untrusted") {
+    const { server, configPath } = details;
+    return `Server ${quote(String(server))} comes from a project's own file${configPath === undefined ? "" : ` (${String(configPath)})`}, and nobody approved it.`;
+  }
+  if (code === "tool_error") return message;
+  return HOST_WORDS.reduce((text, [host, own]) => text.replace(host, own), message);
+}
+
 /** Tells a failure on stderr, with what to do next. */
 export function tell(failure: Failure, { terminal, options }: Pick<CommandContext, "terminal" | "options">): void {
   if (options.json === true) {
@@ -33,8 +55,9 @@ export function tell(failure: Failure, { terminal, options }: Pick<CommandContex
 }
 
 /** The text of a failed tool without the cut that is made for a model. */
-function wholeMessage({ code, message, details }: Failure): string {
-  if (code !== "tool_error" || details["mcpResult"] === undefined) return message;
+function wholeMessage(failure: Failure): string {
+  const { code, message, details } = failure;
+  if (code !== "tool_error" || details["mcpResult"] === undefined) return sentence(failure);
   return textOf(renderResult(details["mcpResult"], LIMITS)) || message;
 }
 
@@ -47,7 +70,7 @@ export function advice(
   switch (code) {
     case "denied":
       return details["reason"] === "untrusted"
-        ? "If you trust this project, run it with --trust, or name the file with --config."
+        ? `If you trust this project, add --trust, or for good "trust": "always" in ~/.config/mcp/mcp.json; or name the file with --config.`
         : undefined;
     case "server_not_found":
       return "rpi-mcp list shows the configured servers; rpi-mcp import finds those of other tools.";
@@ -59,6 +82,11 @@ export function advice(
       return details["hint"] === undefined
         ? `rpi-mcp login ${target} signs in; a token can also stand in the headers of its entry, or in --header.`
         : "A token can also stand in the headers of its entry, or in --header.";
+    case "rpc_error": {
+      const { rpcError, method } = details;
+      const wrong = method === "tools/call" && isObject(rpcError) && rpcError["code"] === -32602;
+      return wrong ? `rpi-mcp list ${target} --tool TOOL shows its parameters.` : undefined;
+    }
     case "timeout":
       return 'Give it longer with --timeout SECONDS, or with "timeout" in its entry.';
     case "invalid_params":

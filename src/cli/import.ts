@@ -11,6 +11,7 @@ import { unifiedDiff } from "./unified-diff.ts";
 import { usage } from "./usage.ts";
 
 const LINE_CHARACTERS = 160;
+const ADVICE_CHARACTERS = 1000;
 
 /** `rpi-mcp import [DIALECT...]` */
 export async function importServers(words: readonly string[], { options, terminal }: CommandContext): Promise<number> {
@@ -28,11 +29,36 @@ export async function importServers(words: readonly string[], { options, termina
   if (options.write === true) for (const each of plans) await write(each);
   if (options.json === true)
     await terminal.json({
-      found: found.map(withoutErrors),
+      found: found.map((file) => withoutErrors(file, rivals(file, found, options))),
       files: plans.map((each) => summary(each, options.write === true)),
     });
-  else await report(found, plans, cwd, options.write === true, terminal);
+  else {
+    const lines = found.flatMap((file) => about(file, rivals(file, found, options), { cwd, terminal }));
+    await report(lines, plans, cwd, options.write === true, terminal);
+  }
   return broken ? 1 : 0;
+}
+
+/** The files whose servers go to the same file of ours. */
+function rivals(
+  { level }: FoundImport,
+  found: readonly FoundImport[],
+  { config }: CommandContext["options"],
+): readonly FoundImport[] {
+  return config === undefined ? found.filter((file) => file.level === level) : found;
+}
+
+/** The file whose server of this name is taken, which is the last; nothing where it is this one. */
+function winnerOver(
+  file: FoundImport,
+  { name, refused }: FoundServer,
+  all: readonly FoundImport[],
+): string | undefined {
+  if (refused !== undefined) return undefined;
+  const has = (other: FoundImport): boolean =>
+    other.servers.some((server) => server.name === name && server.refused === undefined);
+  const winner = all.filter(has).at(-1);
+  return winner === undefined || winner === file ? undefined : winner.dialect;
 }
 
 /** A project's servers stay the project's: in the user's own file they would be trusted everywhere. */
@@ -74,14 +100,13 @@ async function write({ path, before, after }: Plan): Promise<void> {
 }
 
 async function report(
-  found: readonly FoundImport[],
+  lines: string[],
   plans: readonly Plan[],
   cwd: string,
   written: boolean,
   terminal: Terminal,
 ): Promise<void> {
-  if (found.length === 0) return terminal.print("No other tool has configured servers here.");
-  const lines = found.flatMap((file) => about(file, cwd, terminal));
+  if (lines.length === 0) return terminal.print("No other tool has configured servers here.");
   let changes = 0;
   for (const { path, kept, added, replaced, shown } of plans) {
     changes += added.length + replaced.length;
@@ -95,22 +120,35 @@ async function report(
   else for (const { path, before, after } of plans) if (after !== before) terminal.note(`Written: ${path}`);
 }
 
-function about({ dialect, path, servers, problems }: FoundImport, cwd: string, terminal: Terminal): string[] {
+function about(
+  file: FoundImport,
+  all: readonly FoundImport[],
+  { cwd, terminal }: { readonly cwd: string; readonly terminal: Terminal },
+): string[] {
+  const { dialect, path, servers, problems } = file;
   const lines = [`${terminal.style("bold", dialect)}  ${sourceOf(path, cwd)}`];
   for (const { error } of problems)
     lines.push(terminal.style("yellow", `  cannot be read: ${oneLine(error.message, 500)}`));
-  for (const server of servers)
-    lines.push(`  ${oneLine(server.name, LINE_CHARACTERS)}  ${oneLine(runs(server), LINE_CHARACTERS)}`);
+  for (const server of servers) {
+    const winner = winnerOver(file, server, all);
+    const note = winner === undefined ? "" : `  (not taken: ${winner} has one of this name, too)`;
+    lines.push(`  ${oneLine(server.name, LINE_CHARACTERS)}  ${fate(server)}${note}`);
+  }
   if (servers.length === 0 && problems.length === 0) lines.push("  no servers");
   return lines;
 }
 
-function runs({ raw, refused }: FoundServer): string {
-  if (refused !== undefined) return `not imported: ${refused.message}`;
+/** What a server runs, or why it is not brought over: server and file stand before it already. */
+function fate({ raw, refused }: FoundServer): string {
+  if (refused !== undefined) {
+    const { field, reason } = refused.details;
+    const why = reason === undefined ? refused.message : `${field === "" ? "it" : String(field)} ${String(reason)}`;
+    return oneLine(`not imported: ${why}`, ADVICE_CHARACTERS);
+  }
   const entry = masked(raw);
   if (!isObject(entry)) return "";
   const { url, command, args } = entry;
-  return String(url ?? [command, ...(Array.isArray(args) ? args : [])].join(" "));
+  return oneLine(String(url ?? [command, ...(Array.isArray(args) ? args : [])].join(" ")), LINE_CHARACTERS);
 }
 
 function coloured(line: string, terminal: Terminal): string {
@@ -122,15 +160,21 @@ function coloured(line: string, terminal: Terminal): string {
       : line;
 }
 
-function withoutErrors({ dialect, path, level, servers, problems }: FoundImport): object {
+function withoutErrors(file: FoundImport, all: readonly FoundImport[]): object {
+  const { dialect, path, level, servers, problems } = file;
   return {
     dialect,
     path,
     level,
-    servers: servers.map(({ name, refused }) => ({
-      name,
-      ...(refused === undefined ? {} : { refused: refused.message }),
-    })),
+    servers: servers.map((server) => {
+      const { name, refused } = server;
+      const winner = winnerOver(file, server, all);
+      return {
+        name,
+        ...(refused === undefined ? {} : { refused: refused.message }),
+        ...(winner === undefined ? {} : { takenFrom: winner }),
+      };
+    }),
     problems: problems.map(({ error }) => error.message),
   };
 }

@@ -7,6 +7,7 @@ import { clean, oneLine, type Terminal } from "./terminal.ts";
 
 const SUMMARY_CHARACTERS = 200;
 const NAME_CHARACTERS = 300;
+const INSTRUCTION_LINES = 5;
 
 /** The details of an `mcp_list` of one server, or of a search, as text for a person. */
 export function listText(
@@ -25,7 +26,8 @@ export function listText(
     lines.unshift(
       `${terminal.style("bold", String(server))} (${identity}), protocol ${oneLine(String(protocolVersion), 40)}, ${count}`,
     );
-    if (typeof instructions === "string") lines.splice(1, 0, terminal.style("dim", indented(clean(instructions))));
+    if (kind === "tools" && typeof instructions === "string")
+      lines.splice(1, 0, terminal.style("dim", indented(clean(instructions))), "");
   } else if (items.length === 0) {
     lines.push("Nothing fits these words.");
   }
@@ -75,10 +77,9 @@ function kindName(kind: string): string {
   return kind.replace("_", " ");
 }
 
+/** The first lines: a person came for the list below them. */
 function indented(text: string): string {
-  return text
-    .trim()
-    .split("\n")
-    .map((line) => `  ${line}`)
-    .join("\n");
+  const lines = text.trim().split("\n");
+  const shown = lines.length > INSTRUCTION_LINES ? [...lines.slice(0, INSTRUCTION_LINES), "..."] : lines;
+  return shown.map((line) => `  ${line}`).join("\n");
 }

@@ -10,6 +10,9 @@ import { usage } from "./usage.ts";
 import { oneServer } from "./words.ts";
 
 const CELL_CHARACTERS = 120;
+const NONE =
+  'No server is configured. Write {"mcpServers": {...}} to ~/.config/mcp/mcp.json (yours), or to .mcp.json (this project; it ' +
+  "asks before it starts). rpi-mcp import finds those of other tools.";
 
 /** `rpi-mcp list [SERVER]` */
 export async function list(words: readonly string[], context: CommandContext): Promise<number> {
@@ -58,7 +61,7 @@ async function printServers(
   const titles = ["SERVER", "TRANSPORT", "STATE", "SOURCE"].map((title) => ({ title }));
   if (rows.length > 0)
     await terminal.print(head(table([...titles, { title: "RUNS", shrinks: true }], rows, terminal.columns), terminal));
-  else terminal.note('No server is configured. Write {"mcpServers": {...}} to .mcp.json, or see rpi-mcp import.');
+  else terminal.note(NONE);
   for (const { error } of [...servers, ...problems]) {
     if (error !== undefined) terminal.note(terminal.styleNote("yellow", oneLine(String(error), 1000)));
   }

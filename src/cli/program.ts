@@ -19,12 +19,15 @@ export function parseCommandLine(argv: readonly string[]): Invocation | Told {
   let invocation: Invocation | undefined;
   const program = new Command("rpi-mcp")
     .description("Use MCP servers from a shell: list what they offer, call their tools, check that they work.")
-    .usage("COMMAND [OPTIONS]")
+    .usage("COMMAND [OPTIONS] [ARGUMENTS...]")
     .version(VERSION, "-V, --version", "print the version")
     .helpOption("-h, --help", "print this help, or that of a command")
     .helpCommand("help [COMMAND]", "print the help of a command")
     .exitOverride()
-    .configureHelp({ subcommandTerm: (command) => `${command.name()} ${command.usage()}`.trimEnd() })
+    .configureHelp({
+      subcommandTerm: (command) =>
+        `${command.name()} ${command.usage()}`.replace("[OPTIONS]", "").trim().replace(/ +/g, " "),
+    })
     .configureOutput({
       writeOut: (text) => {
         out += text;
@@ -32,6 +35,9 @@ export function parseCommandLine(argv: readonly string[]): Invocation | Told {
       writeErr: (text) => {
         err += text;
       },
+      // As every other failure is told.
+      outputError: (text, write) =>
+        write(text.replace(/^error: (.)/, (_, first: string) => `Error (invalid_params): ${first.toUpperCase()}`)),
     })
     .showHelpAfterError("Try: rpi-mcp --help")
     .addHelpText("after", EXAMPLES);
@@ -39,10 +45,11 @@ export function parseCommandLine(argv: readonly string[]): Invocation | Told {
   for (const each of COMMANDS) {
     const command = program
       .command(each.name)
-      .usage(each.usage || " ") // An empty one would be replaced by the parser's own.
+      .usage(`[OPTIONS] ${each.usage}`.trimEnd())
       .summary(each.summary)
-      .description(each.description ?? each.summary)
-      .helpOption("-h, --help", "print this help");
+      .description(each.description)
+      .helpOption("-h, --help", "print this help")
+      .addHelpText("after", `\nExample:\n  rpi-mcp ${each.example}`);
     if (each.usage !== "") command.argument("[words...]");
     for (const option of each.options?.() ?? []) command.addOption(option);
     command.action(() => {
@@ -51,7 +58,12 @@ export function parseCommandLine(argv: readonly string[]): Invocation | Told {
     // "words" is how the parser calls them; the usage line has their names.
     command.configureHelp({ visibleArguments: () => [], showGlobalOptions: true });
   }
+  const [first, topic] = argv;
+  // The parser would print its whole help, and not say why.
+  const asked = first === "help" && topic !== undefined && !topic.startsWith("-") ? topic : undefined;
   try {
+    if (asked !== undefined && asked !== "help" && COMMANDS.every(({ name }) => name !== asked))
+      program.error(`error: unknown command '${asked}'`);
     program.parse(argv, { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
@@ -73,7 +85,8 @@ interface CommandText {
   readonly name: CommandName;
   readonly usage: string;
   readonly summary: string;
-  readonly description?: string;
+  readonly description: string;
+  readonly example: string;
   readonly options?: () => readonly Option[];
 }
 
@@ -82,6 +95,7 @@ const COMMANDS: readonly CommandText[] = [
     name: "list",
     usage: "[SERVER]",
     summary: "list the configured servers, or what one server offers",
+    example: 'list github --query "open issues"',
     description: "List the configured servers, starting none; or, with SERVER or --url, what that server offers.",
     options: () => [
       new Option("--query <words>", "only what fits these words best; without SERVER, on all servers"),
@@ -94,6 +108,7 @@ const COMMANDS: readonly CommandText[] = [
     name: "call",
     usage: "SERVER TOOL [ARGUMENTS...]",
     summary: "call one tool",
+    example: 'call github search_issues query="is:open crash" limit=5',
     description:
       "Call one tool. ARGUMENTS are one JSON object; or key=value pairs; or - for JSON from stdin; or @FILE for JSON " +
       "from a file. In key=value, what reads as JSON is JSON, unless the tool wants a text there; key:=value must be " +
@@ -104,6 +119,7 @@ const COMMANDS: readonly CommandText[] = [
     name: "request",
     usage: "SERVER METHOD [PARAMS...]",
     summary: "send another MCP method, such as resources/read",
+    example: "request docs resources/read uri=note://one",
     description:
       "Send a request of any method. PARAMS are written as the arguments of call. With --url there is no SERVER: " +
       "one raw HTTP exchange without a handshake, answered with the whole JSON-RPC response.",
@@ -116,6 +132,7 @@ const COMMANDS: readonly CommandText[] = [
     name: "run",
     usage: "FILE",
     summary: 'run the lines {"tool", "params"} of a file, or of stdin with -, in one session',
+    example: "run session.jsonl",
     description:
       'Run JSON lines {"tool": "mcp_list" | "mcp_call" | "mcp_request", "params": {...}} in one session, in order, ' +
       "and answer each with one line of JSON. FILE is - for stdin.",
@@ -124,11 +141,14 @@ const COMMANDS: readonly CommandText[] = [
     name: "doctor",
     usage: "",
     summary: "check every configured server, and say what to do about those that fail",
+    example: "doctor --timeout 10",
+    description: "Start every configured server, say whether it works, and what to do about those that fail.",
   },
   {
     name: "import",
     usage: "[DIALECT...]",
     summary: "find the servers that other tools have configured",
+    example: "import cursor codex --write",
     description:
       "Find the servers that other tools have configured, and show what would be added to our own files. " +
       "DIALECT: claude-code, claude-desktop, cursor, vscode, codex, opencode, windsurf, zed, gemini. Default: all.",
@@ -141,9 +161,17 @@ const COMMANDS: readonly CommandText[] = [
     name: "login",
     usage: "SERVER",
     summary: "sign in to a remote server",
+    description: "Sign in to a remote server that asks for it, through your browser. With --url there is no SERVER.",
+    example: "login --url https://mcp.example.com/mcp",
     options: () => [new Option("--no-browser", "print the address to open, and take the one it ends at from stdin")],
   },
-  { name: "logout", usage: "SERVER", summary: "forget the sign-in to a remote server" },
+  {
+    name: "logout",
+    usage: "SERVER",
+    summary: "forget the sign-in to a remote server",
+    description: "Forget the sign-in to a remote server. With --url there is no SERVER.",
+    example: "logout github",
+  },
 ];
 
 function sharedOptions(): readonly Option[] {

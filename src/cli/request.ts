@@ -1,14 +1,23 @@
+import type { AgentToolResult } from "../contract.ts";
 import { readArguments } from "./arguments.ts";
-import { saveOutput } from "./save-output.ts";
+import { failureOf, statusOf, tell } from "./failure.ts";
+import { checkOutput, saveOutput } from "./save-output.ts";
 import { type CommandContext, withSession } from "./session.ts";
 import { responseText } from "./text-result.ts";
 import { splitWords } from "./words.ts";
+
+const NO_HANDSHAKE =
+  "A raw request makes no handshake; this server may want one. Configure it and name it, or add --header.";
+/** How servers that insist on a handshake refuse a request without one. */
+const REFUSALS = new Set(["http_error", "rpc_error", "protocol_error", "session_expired"]);
 
 /** `rpi-mcp request SERVER METHOD [PARAMS...]` */
 export async function request(words: readonly string[], context: CommandContext): Promise<number> {
   const { options, terminal, signal } = context;
   const { server, name: method, rest } = splitWords("request", "METHOD", words, options);
   const { values } = await readArguments(rest, "PARAMS", signal);
+  await checkOutput(options.output);
+  const raw = options.url !== undefined && options.header === undefined;
   return withSession(context, async (session) => {
     const params = {
       ...session.target(server),
@@ -16,12 +25,23 @@ export async function request(words: readonly string[], context: CommandContext)
       params: values,
       ...(options.id === undefined ? {} : { id: options.id }),
     };
-    const result = await terminal.busy(`Requesting ${method}`, (update) =>
-      session.call({ tool: "mcp_request", params, onPartial: update }),
-    );
+    let result: AgentToolResult;
+    try {
+      result = await terminal.busy(`Requesting ${method}`, (update) =>
+        session.call({ tool: "mcp_request", params, onPartial: update }),
+      );
+    } catch (error) {
+      if (signal.aborted) throw error;
+      const failure = failureOf(error);
+      tell(failure, context);
+      const { status } = failure.details;
+      if (raw && REFUSALS.has(failure.code) && status !== 404 && status !== 405) terminal.note(NO_HANDSHAKE);
+      return statusOf(failure);
+    }
     if (options.json === true) await terminal.json(result);
     else await terminal.print(responseText(result.details));
+    if (raw && result.details?.["error"] !== undefined) terminal.note(NO_HANDSHAKE);
     if (options.output === undefined) return 0;
-    return (await saveOutput(result.details, options.output, terminal)) > 0 ? 0 : 1;
+    return (await saveOutput(result.details, options.output, { done: "The server answered", terminal })) ? 0 : 1;
   });
 }

@@ -1,8 +1,9 @@
-import { writeFile } from "node:fs/promises";
-import { extname } from "node:path";
-import { AdapterError, reasonOf } from "../errors.ts";
+import { access, constants, stat, writeFile } from "node:fs/promises";
+import { dirname, extname, resolve } from "node:path";
+import { reasonOf } from "../errors.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import type { Terminal } from "./terminal.ts";
+import { usage } from "./usage.ts";
 
 interface Binary {
   readonly data: string;
@@ -10,11 +11,29 @@ interface Binary {
 }
 
 /**
- * Saves the images, audio and files of an MCP result: the first under the given name, others with a number before its
- * extension. Returns how many there were.
- * @throws AdapterError `internal` where a file cannot be written.
+ * Refuses an `--output` that could not be written, before anything is called for it.
+ * @throws AdapterError `cli.usage`
  */
-export async function saveOutput(result: unknown, path: string, terminal: Terminal): Promise<number> {
+export async function checkOutput(path: string | undefined): Promise<void> {
+  if (path === undefined) return;
+  const there = await stat(path).catch(() => undefined); // It need not exist.
+  if (there?.isDirectory() === true) throw usage(`--output: ${path} is a folder`, "Name a file. Nothing was called.");
+  try {
+    await access(there === undefined ? dirname(resolve(path)) : path, constants.W_OK);
+  } catch (error) {
+    throw usage(`--output: cannot write ${path}: ${reasonOf(error)}`, "Nothing was called.");
+  }
+}
+
+/**
+ * Saves the images, audio and files of an MCP result: the first under the given name, others with a number before its
+ * extension. Returns whether there were any and all of them are saved; `done` says what has happened all the same.
+ */
+export async function saveOutput(
+  result: unknown,
+  path: string,
+  { done, terminal }: { readonly done: string; readonly terminal: Terminal },
+): Promise<boolean> {
   const found = binariesOf(result);
   for (const [index, { data, mimeType }] of found.entries()) {
     const to = index === 0 ? path : numbered(path, index + 1);
@@ -22,12 +41,13 @@ export async function saveOutput(result: unknown, path: string, terminal: Termin
     try {
       await writeFile(to, bytes);
     } catch (error) {
-      throw new AdapterError("cli.file", { path: to, reason: reasonOf(error) }, { cause: error });
+      terminal.note(`${done}, but ${to} cannot be written: ${reasonOf(error)}. Calling again would run it again.`);
+      return false;
     }
     terminal.note(`Saved ${mimeType}, ${bytes.length} bytes, to ${to}`);
   }
   if (found.length === 0) terminal.note("The result holds no image, audio or file; nothing was saved.");
-  return found.length;
+  return found.length > 0;
 }
 
 /** Of the content of a tool result, the contents of a resource, and the messages of a prompt. */

@@ -29,6 +29,6 @@ export function oneServer(
   if (server !== undefined && url !== undefined) throw usage(`${command} takes either SERVER or --url`);
   if (others.length > 0) throw usage(`${command} takes one SERVER`, `rpi-mcp ${command} --help tells more.`);
   if (server === undefined && url === undefined && !optional)
-    throw usage(`${command} needs SERVER`, "rpi-mcp list shows them.");
+    throw usage(`${command} needs SERVER or --url URL`, "rpi-mcp list shows the servers.");
   return server;
 }

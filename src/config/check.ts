@@ -33,6 +33,11 @@ const NAME = /^[A-Za-z0-9_-]+$/;
 const TIMES = ["timeout", "timeout_ms", "timeoutMs"];
 const OVERRIDE_KEYS = ["enabled", "disabled", ...TIMES, "exposure", "autoApprove"];
 const KEPT = ["protocol", "maxTotalSeconds", "maxResultBytes", "stopOnCancel", "includeTools", "excludeTools"];
+/** How two fields that are easily confused are written. */
+const ADVICE: ReadonlyMap<string, string> = new Map([
+  ["command", "; it names the program alone, and its arguments stand in args"],
+  ["args", ', such as ["-y", "some-server"]'],
+]);
 /** Spellings of any case and bounds taken from the limits are checked here, not by the schema. */
 const CHECKED_HERE = ["type", "transport", ...TIMES, "maxTotalSeconds"];
 
@@ -83,7 +88,7 @@ function checkShape(raw: Json, shape: ShapeCheck, refuse: Refuse): void {
       Object.keys(raw).filter((key) => !CHECKED_HERE.includes(key)),
     ),
   );
-  if (flaw !== undefined) throw refuse(flaw.field, flaw.reason);
+  if (flaw !== undefined) throw refuse(flaw.field, `${flaw.reason}${ADVICE.get(flaw.field) ?? ""}`);
 }
 
 function overridesOf(raw: Json, limits: Limits, refuse: Refuse): Overrides {
@@ -123,7 +128,9 @@ function between(
   refuse: Refuse,
 ): asserts value is number {
   if (typeof value === "number" && value >= least && value <= most) return;
-  throw refuse(field, `must be a number of ${unit} from ${least} to ${most}`);
+  const other =
+    field === "timeout" && typeof value === "number" && value > most ? "; milliseconds go in timeoutMs" : "";
+  throw refuse(field, `must be a number of ${unit} from ${least} to ${most}${other}`);
 }
 
 function select(raw: Json, keys: readonly string[]): Json {

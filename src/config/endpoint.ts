@@ -68,8 +68,10 @@ export function kindOf(raw: Json, refuse: Refuse): Kind {
   const kind = namedTransport(raw, refuse);
   if (kind === undefined) return command === undefined ? "auto" : "stdio";
   const field = raw.type === undefined ? "transport" : "type";
-  if (kind === "stdio" && command === undefined) throw refuse(field, 'is "stdio", but the entry has a url');
-  if (kind !== "stdio" && url === undefined) throw refuse(field, `is "${kind}", but the entry has a command`);
+  if (kind === "stdio" && command === undefined)
+    throw refuse(field, 'is "stdio", but the entry has a url; remove one of them');
+  if (kind !== "stdio" && url === undefined)
+    throw refuse(field, `is "${kind}", but the entry has a command; remove ${field}, or write url instead of command`);
   return kind;
 }
 

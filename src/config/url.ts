@@ -10,7 +10,7 @@ export function readUrl(text: string): { readonly url: URL } | { readonly reason
   try {
     url = new URL(text);
   } catch {
-    return { reason: "is not a valid address" }; // The parser's own message quotes it.
+    return { reason: "is not a valid address; write it as http://host:port/path or https://host/path" }; // The parser's own message quotes it.
   }
   if (url.protocol !== "http:" && url.protocol !== "https:") return { reason: "must begin with http:// or https://" };
   if (url.username !== "" || url.password !== "") {

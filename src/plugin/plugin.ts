@@ -54,12 +54,12 @@ export function createPlugin(options: PluginOptions = {}): Plugin {
       const earlier = registrations.get(api);
       registrations.delete(api);
       const before = earlier === undefined ? undefined : leave(earlier);
-      if (typeof api !== "object" || api === null || api.abiVersion !== ABI_VERSION) return REFUSED_ABI;
-      if (typeof api.registerTool !== "function") return REFUSED_HOST;
+      const refusal = refusalOf(api);
+      if (refusal !== REGISTERED) return refusal;
       const registration = new Registration(api, options);
       registrations.set(api, registration);
       try {
-        for (const declaration of DECLARATIONS) api.registerTool(registration.tool(declaration));
+        for (const declaration of DECLARATIONS) api.registerTool?.(registration.tool(declaration));
         api.registerEventHandler?.("SessionShutdown", async () => {
           if (registrations.get(api) === registration) registrations.delete(api);
           await Promise.all([before, leave(registration)]);
@@ -168,9 +168,19 @@ class Registration {
   }
 }
 
+/** Why the host cannot be registered with; nothing else of it is read before its version. */
+function refusalOf(api: PluginApi): number {
+  try {
+    if (typeof api !== "object" || api === null || api.abiVersion !== ABI_VERSION) return REFUSED_ABI;
+    return typeof api.registerTool === "function" ? REGISTERED : REFUSED_HOST;
+  } catch {
+    return REFUSED_HOST; // It does not even let itself be read.
+  }
+}
+
 /** The methods of a host's services, bound to it; what is undefined is not offered. */
 function definedServices(services: HostServices | undefined): HostServices {
-  if (services === undefined) return {};
+  if (typeof services !== "object" || services === null) return {};
   const names = ["listRoots", "elicit", "createMessage", "approve", "openUrl", "log"] as const;
   const bound: Record<string, unknown> = {};
   for (const name of names) {

@@ -84,7 +84,7 @@ export class Step implements StepHandle {
       const result = await run(context);
       this.#end({ tag: "done", result });
     } catch (error) {
-      this.#end({ tag: "err", ...describe(error) });
+      this.#end({ tag: "err", ...described(error, describe) });
     }
   }
 
@@ -114,5 +114,14 @@ export class Step implements StepHandle {
         process.emitWarning(`rpi-mcp-adapter: the host's onPartial failed: ${reasonOf(error)}`);
       }
     }
+  }
+}
+
+/** A step always ends, whatever was thrown. */
+function described(error: unknown, describe: (error: unknown) => Failure): Failure {
+  try {
+    return describe(error);
+  } catch (second) {
+    return toFailure(second);
   }
 }

@@ -45,6 +45,13 @@ export interface LeftOut {
 }
 
 const MAX_NOTES = 50;
+/** Longer names (of tools: those that no call could name) are no names. */
+const NAME_CHARACTERS: Readonly<Record<ListKind, number>> = {
+  tools: 200,
+  prompts: 200,
+  resources: 4096,
+  resource_templates: 4096,
+};
 
 export function makeCatalog(kind: ListKind, pages: readonly unknown[], dialect: Dialect, transport: string): Catalog {
   const { key, name: nameKey } = LISTS[kind];
@@ -58,6 +65,11 @@ export function makeCatalog(kind: ListKind, pages: readonly unknown[], dialect: 
       if (!isObject(item) || typeof name !== "string" || name === "") {
         const reason = isObject(item) ? `it has no usable ${nameKey}` : "it is not an object";
         nameless.set(reason, (nameless.get(reason) ?? 0) + 1);
+        continue;
+      }
+      if (name.length > NAME_CHARACTERS[kind]) {
+        if (leftOut.length < MAX_NOTES)
+          leftOut.push({ name: `${name.slice(0, 100)}…`, reason: `its ${nameKey} has ${name.length} characters` });
         continue;
       }
       const problem = kind === "tools" && transport === "http" ? dialect.refuseTool(item["inputSchema"]) : undefined;

@@ -7,6 +7,8 @@ import { REVISIONS } from "../protocol/versions.ts";
 import type { Raw, Sink, Transport } from "../transport/transport.ts";
 import { Session, type SessionOptions } from "./session.ts";
 
+/** Of what a server calls its version. */
+const VERSION_CHARACTERS = 200;
 /** Messages of the server that may wait until the conversation has begun. */
 const EARLY_MESSAGES = 256;
 
@@ -61,7 +63,7 @@ function openingError(failure: OpeningFailure, line: Line, { server, pin }: Conn
     return new AdapterError("version.unsupported", {
       server,
       offered,
-      answered,
+      answered: answered === null ? null : answered.slice(0, VERSION_CHARACTERS),
       supported: pin === "auto" ? REVISIONS : [pin],
     });
   }

@@ -55,7 +55,7 @@ export class InputPort {
       const late = new Promise<InputAnswer>((resolve) => {
         given.onCancel(() => resolve(this.#unanswered(method)));
       });
-      return await Promise.race([this.#dispatch(method, params, given), late]);
+      return sendable(await Promise.race([this.#dispatch(method, params, given), late]));
     } catch (error) {
       return { error: { code: INTERNAL_ERROR, message: reasonOf(error).slice(0, 200) } };
     } finally {
@@ -109,6 +109,12 @@ export class InputPort {
 
 function isRoot(root: unknown): boolean {
   return isObject(root) && typeof root["uri"] === "string" && root["uri"].startsWith("file://");
+}
+
+/** @throws TypeError or RangeError where the host's answer has no JSON text. */
+function sendable(answer: InputAnswer): InputAnswer {
+  JSON.stringify(answer);
+  return answer;
 }
 
 function malformed(what: string): InputAnswer {

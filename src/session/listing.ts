@@ -140,7 +140,7 @@ export class Listing {
       if (cursor === undefined || cursor === null) break;
       if (typeof cursor !== "string")
         throw new AdapterError("protocol.result", { server, method, reason: "nextCursor is not a string" });
-      if (seen.has(cursor)) throw new AdapterError("protocol.cursor", { server, method, cursor });
+      if (seen.has(cursor)) throw new AdapterError("protocol.cursor", { server, method, cursor: cursor.slice(0, 100) });
       seen.add(cursor);
       if (pages.length >= this.#limits.discoveryPages)
         throw new AdapterError("limit.pages", { server, method, limit: this.#limits.discoveryPages });

@@ -179,6 +179,8 @@ export class Pending implements SendOptions, Deadline, CancelListener {
   }
 }
 
+const PROGRESS_CHARACTERS = 1000;
+
 /** What a progress notification reports; `undefined` where it names no progress. */
 export function progressReport(params: Readonly<Record<string, unknown>>): ProgressReport | undefined {
   const { progress, total, message } = params;
@@ -186,6 +188,12 @@ export function progressReport(params: Readonly<Record<string, unknown>>): Progr
   return {
     progress,
     ...(typeof total === "number" ? { total } : {}),
-    ...(typeof message === "string" ? { message } : {}),
+    ...(typeof message === "string" ? { message: bounded(message) } : {}),
   };
+}
+
+/** A copy where it is cut: a slice would keep the whole message alive for as long as the host does not look. */
+function bounded(message: string): string {
+  if (message.length <= PROGRESS_CHARACTERS) return message;
+  return `${Buffer.from(message.slice(0, PROGRESS_CHARACTERS)).toString()}…`;
 }

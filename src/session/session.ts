@@ -14,6 +14,7 @@ import {
 } from "../protocol/jsonrpc.ts";
 import { HANDED_OVER, type Raw, type Sink, type Transport } from "../transport/transport.ts";
 import { AliveProbe } from "./alive.ts";
+import { Gate } from "./gate.ts";
 import type { InputPort } from "./input.ts";
 import { logEntry } from "./log-entry.ts";
 import {
@@ -58,6 +59,7 @@ export class Session implements Sink, PendingOwner {
   readonly #pending = new PendingTable();
   readonly #alive: AliveProbe;
   readonly #questions: Questions;
+  readonly #answers: Gate;
   #nextId = FIRST_ID;
   #closed: Error | undefined;
 
@@ -69,6 +71,7 @@ export class Session implements Sink, PendingOwner {
     this.deadlines = options.deadlines;
     this.#options = options;
     this.#questions = new Questions(options);
+    this.#answers = new Gate(options.limits.openAnswers, options.limits.waitingAnswers);
     this.#alive = new AliveProbe(options.limits.aliveMs, () => this.#stop());
   }
 
@@ -185,7 +188,7 @@ export class Session implements Sink, PendingOwner {
 
   #dispatch(message: JsonRpcMessage, raw: Raw): void {
     if (isResponse(message)) this.#settle(message, raw);
-    else if (isRequest(message)) void this.#question(message);
+    else if (isRequest(message)) this.#question(message);
     else this.#notification(message.method, message.params);
   }
 
@@ -222,10 +225,12 @@ export class Session implements Sink, PendingOwner {
     // Everything else tells of changes that the next discovery sees anyway, or is not ours to understand.
   }
 
-  async #question(request: JsonRpcRequest): Promise<void> {
-    const answer = await this.#questions.answer(request, this.#questionMs());
-    if (answer !== undefined && this.#closed === undefined)
-      await this.#notice({ jsonrpc: "2.0", id: request.id, ...answer });
+  #question(request: JsonRpcRequest): void {
+    this.#answers.admit(async () => {
+      const answer = await this.#questions.answer(request, this.#questionMs());
+      if (answer !== undefined && this.#closed === undefined)
+        await this.#notice({ jsonrpc: "2.0", id: request.id, ...answer });
+    });
   }
 
   /** A question must be settled early enough for the server to go on with the call it belongs to. */

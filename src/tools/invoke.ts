@@ -1,6 +1,7 @@
 import type { AgentToolResult } from "../contract.ts";
 import { AdapterError, isSituation } from "../errors.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
+import type { Redactor } from "../redactor.ts";
 import type { Connection } from "../runtime/connection.ts";
 import { matchesAny } from "../runtime/patterns.ts";
 import type { ServerSpec } from "../server-spec.ts";
@@ -11,6 +12,7 @@ import { nearNames } from "./text.ts";
 import type { ToolContext } from "./tool.ts";
 
 const NEAR_NAMES = 5;
+const TASKS = "tasks";
 
 export interface Invocation {
   readonly spec: ServerSpec;
@@ -46,6 +48,8 @@ async function discoverAndCall(
   const { connection, catalog } = await runtime.discover(scope, spec, "tools", { timeoutMs: silenceMs, cancellation });
   const item = catalog.items.get(tool);
   if (item === undefined || isHidden(spec, tool)) throw unknownTool(spec, tool, catalog, item !== undefined);
+  if (runsOnlyAsTask(item, connection))
+    throw new AdapterError("tool.task", { server: spec.name, tool, capability: TASKS });
   if (runtime.approval.asks(spec, tool))
     await runtime.approval.call(scope, spec, tool, args, item["annotations"], cancellation);
   const params = meta === undefined ? { name: tool, arguments: args } : { name: tool, arguments: args, _meta: meta };
@@ -58,6 +62,17 @@ async function discoverAndCall(
     item["inputSchema"],
   );
   return { connection, item, result };
+}
+
+/**
+ * Whether a plain request for the tool would be refused. What a tool says of tasks counts only where the server offers
+ * them (Tasks, Tool-Level Negotiation).
+ */
+function runsOnlyAsTask({ execution }: Item, { session }: Connection): boolean {
+  if (!isObject(execution) || execution["taskSupport"] !== "required") return false;
+  const tasks = session.dialect.server.capabilities[TASKS];
+  const requests = isObject(tasks) ? tasks["requests"] : undefined;
+  return isObject(requests) && isObject(requests["tools"]) && requests["tools"]["call"] !== undefined;
 }
 
 /** Sends one request that may have side effects, and drops a session that the server has forgotten. */
@@ -86,7 +101,7 @@ export function callOptions(spec: ServerSpec, timeoutMs: number, context: ToolCo
     totalMs: Math.max(timeoutMs, total),
     cancellation,
     effects: true,
-    onProgress: (report) => partial(progressPartial(report)),
+    onProgress: (report) => partial(progressPartial(report, runtime.redactor)),
   };
 }
 
@@ -125,12 +140,14 @@ export function unknownTool(
   });
 }
 
-function progressPartial(report: ProgressReport): AgentToolResult {
-  const { progress, total, message } = report;
+function progressPartial(report: ProgressReport, redactor: Redactor): AgentToolResult {
+  const { progress, total, message } = redactor.data(report);
   const count = total === undefined ? String(progress) : `${progress}/${total}`;
   return {
     content: [{ type: "text", text: message === undefined ? count : `${count} ${message}` }],
-    details: { progress: { ...report } },
+    details: {
+      progress: { progress, ...(total === undefined ? {} : { total }), ...(message === undefined ? {} : { message }) },
+    },
   };
 }
 

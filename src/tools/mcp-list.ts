@@ -54,9 +54,9 @@ async function close(
     await runtime.registry.close(scope, spec);
     return json({ server: spec.name, closed: true });
   }
-  // A server whose entry is gone or broken meanwhile can still be released.
-  const view = await runtime.config(scope, target.configPath);
-  const entry = view.servers.get(name);
+  // A server whose entry or file is gone or broken meanwhile can still be released.
+  const view = await runtime.config(scope, target.configPath).catch(() => undefined);
+  const entry = view?.servers.get(name);
   const open = runtime.registry
     .status(scope)
     .filter((slot) => slot.name === name && (entry === undefined || slot.spec.configPath === entry.configPath));

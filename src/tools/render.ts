@@ -4,6 +4,8 @@ import type { Limits } from "../limits.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 
 const UNKNOWN_CHARACTERS = 2000;
+/** Beyond this, blocks are no longer something to read one by one. */
+const MAX_BLOCKS = 1000;
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
 /**
@@ -13,7 +15,9 @@ const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 export function renderResult(result: unknown, limits: Limits): ContentBlock[] {
   if (!isObject(result)) return [text(`The tool answered with ${short(result)} instead of a result.`)];
   const { content, structuredContent } = result;
-  const blocks = Array.isArray(content) ? content.map((block) => renderBlock(block, limits)) : [];
+  const blocks = Array.isArray(content) ? content.slice(0, MAX_BLOCKS).map((block) => renderBlock(block, limits)) : [];
+  if (Array.isArray(content) && content.length > MAX_BLOCKS)
+    blocks.push(text(`[${content.length - MAX_BLOCKS} more blocks left out]`));
   if (content !== undefined && !Array.isArray(content)) blocks.push(text(`[content: ${short(content)}]`));
   if (structuredContent !== undefined && !holds(blocks, structuredContent))
     blocks.push(text(JSON.stringify(structuredContent)));
@@ -60,7 +64,7 @@ function resource(value: unknown): ContentBlock {
   if (typeof value["text"] === "string") return text(value["text"]);
   const kind = value["blob"] === undefined ? "resource" : "binary resource";
   return text(
-    `[${kind}: ${String(value["uri"] ?? "no URI")}, ${mime(value)}${value["blob"] === undefined ? "" : `, ${size(value["blob"])}`}]`,
+    `[${kind}: ${typeof value["uri"] === "string" ? value["uri"] : "no URI"}, ${mime(value)}${value["blob"] === undefined ? "" : `, ${size(value["blob"])}`}]`,
   );
 }
 

@@ -1,109 +1,250 @@
 import { isObject } from "../protocol/jsonrpc.ts";
 import type { Item } from "../session/catalog.ts";
+import { STOP_WORDS, stem, theVocabulary, words } from "./vocabulary.ts";
 
-/** Words of one item by where they stand; a word in the name says more than one in the description. */
-interface Document {
-  readonly fields: readonly (readonly string[])[];
+/** What a word found in a field is worth, and how many words such a field usually has. */
+const FIELDS = {
+  name: { weight: 8, usual: 3, lengthShare: 0.9 },
+  title: { weight: 3, usual: 3, lengthShare: 0.6 },
+  firstSentence: { weight: 2.5, usual: 10, lengthShare: 0.6 },
+  description: { weight: 0.7, usual: 30, lengthShare: 0.6 },
+  parameters: { weight: 1, usual: 6, lengthShare: 0.6 },
+  parameterTexts: { weight: 0.5, usual: 30, lengthShare: 0.6 },
+  server: { weight: 1.5, usual: 1, lengthShare: 0 },
+} as const;
+const FIELD_NAMES = Object.keys(FIELDS) as (keyof typeof FIELDS)[];
+
+const SYNONYM_SHARE = 0.7;
+const PREFIX_SHARE = 0.5;
+const MIN_PREFIX = 4;
+const SATURATION = 1.2;
+const COVERAGE_EXPONENT = 1.2;
+const IMPLIED_WEIGHT = 0.3;
+const OTHER_ACTION_SHARE = 0.7;
+const MAX_TERMS = 32;
+const DESCRIPTION_CHARACTERS = 500;
+const PARAMETER_CHARACTERS = 80;
+const MAX_CHOICES = 20;
+const MAX_PARAMETERS = 50;
+const OTHER_CHARACTERS = 2000;
+
+/** One thing that is searched for. */
+interface Term {
+  readonly stem: string;
+  readonly synonyms: ReadonlySet<string>;
+  readonly weight: number;
+  readonly kind: "thing" | "action" | "reading" | "implied" | "joined";
 }
 
-const FIELD_WEIGHTS = [8, 4, 1.5, 1] as const;
-const PREFIX_SHARE = 0.6;
-const MIN_PREFIX = 3;
-const SATURATION = 1.2;
-const DESCRIPTION_WORDS = 120;
+/** How far a word is a term: its index, and 1 for the word itself. */
+type Match = readonly [term: number, share: number];
 
-/** The items that fit a query, best first: by name, then title, then description and parameter names. */
-export function rank<T extends { readonly item: Item }>(query: string, candidates: readonly T[]): T[] {
-  const wanted = [...new Set(words(query))];
-  const meaningful = wanted.filter((word) => !STOP_WORDS.has(word));
-  const terms = meaningful.length > 0 ? meaningful : wanted;
+interface Document {
+  /** By term: what its occurrences are worth. */
+  readonly worth: readonly number[];
+  /** By term: the share of its best occurrence, 0 if there is none. */
+  readonly best: readonly number[];
+}
+
+/**
+ * The items that fit a query, best first: by name, then title, then description and parameter names, and the server's
+ * name where several are searched. BM25 over weighted fields. Nothing is kept: a ranking reads the lists anew.
+ */
+export function rank<T extends { readonly item: Item; readonly server?: string }>(
+  query: string,
+  candidates: readonly T[],
+): T[] {
+  const terms = termsOf(query);
   if (terms.length === 0) return [...candidates];
-  const docs = candidates.map(({ item }) => documentOf(item));
-  const rarity = terms.map((term) => inverseFrequency(term, docs));
+  const matches = matcher(terms);
+  const documents = candidates.map(({ item, server }) => documentOf(item, server, terms, matches));
+  const weights = terms.map(({ weight }, at) => weight * rarity(at, documents));
+  // Where what is asked for is found anywhere, a tool that only lists or shows something else is no answer.
+  const telling = terms.flatMap(({ kind }, at) => (kind === "reading" || kind === "implied" ? [] : [at]));
+  const found = (document: Document): boolean => telling.some((at) => (document.best[at] ?? 0) > 0);
+  const isFound = documents.some(found);
+  // What is only implied finds nothing by itself.
+  if (!isFound && terms.every(({ kind }) => kind !== "reading")) return [];
   return candidates
-    .map((candidate, index) => ({ candidate, score: score(terms, rarity, docs[index] as Document), index }))
+    .map((candidate, index) => ({ candidate, index, document: documents[index] as Document }))
+    .filter(({ document }) => !isFound || found(document))
+    .map(({ candidate, index, document }) => ({
+      candidate,
+      index,
+      score: score(document, terms, weights) * (doesOtherwise(candidate.item["name"], terms) ? OTHER_ACTION_SHARE : 1),
+    }))
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score || a.index - b.index)
     .map(({ candidate }) => candidate);
 }
 
-function score(terms: readonly string[], rarity: readonly number[], document: Document): number {
-  let total = 0;
-  let matched = 0;
-  terms.forEach((term, at) => {
-    let best = 0;
-    document.fields.forEach((field, index) => {
-      const hits = occurrences(term, field);
-      if (hits > 0) best += (FIELD_WEIGHTS[index] ?? 1) * (hits / (hits + SATURATION)) * (1 + SATURATION);
-    });
-    if (best > 0) matched++;
-    total += best * (rarity[at] ?? 1);
-  });
-  // Covering more of the query beats repeating one word of it.
-  return total * (matched / terms.length) ** 1.5;
-}
-
-function occurrences(term: string, field: readonly string[]): number {
-  let hits = 0;
-  for (const word of field) {
-    if (word === term) hits += 1;
-    else if (term.length >= MIN_PREFIX && word.length >= MIN_PREFIX && (word.startsWith(term) || term.startsWith(word)))
-      hits += PREFIX_SHARE;
+function termsOf(query: string): Term[] {
+  const { synonyms, actions, reading } = theVocabulary();
+  const none: ReadonlySet<string> = new Set();
+  const asked = words(query.slice(0, OTHER_CHARACTERS))
+    .slice(0, MAX_TERMS)
+    .map((word) => word.toLowerCase());
+  const meaningful = asked.some((word) => !STOP_WORDS.has(word));
+  const terms = new Map<string, Term>();
+  for (const word of asked) {
+    const root = stem(word);
+    if (terms.has(root) || (meaningful && STOP_WORDS.has(word))) continue;
+    const kind = reading.has(root) ? "reading" : actions.has(root) ? "action" : "thing";
+    terms.set(root, { stem: root, synonyms: synonyms.get(root) ?? none, weight: 1, kind });
   }
-  return hits;
+  const all = [...terms.values()];
+  // Who names only a thing wants to see it.
+  const [get] = reading;
+  if (all.length > 0 && get !== undefined && all.every(({ kind }) => kind === "thing"))
+    all.push({ stem: get, synonyms: synonyms.get(get) ?? none, weight: IMPLIED_WEIGHT, kind: "implied" });
+  for (const joined of joinedWords(asked)) all.push({ stem: joined, synonyms: none, weight: 1, kind: "joined" });
+  return all;
 }
 
-function inverseFrequency(term: string, docs: readonly Document[]): number {
-  const holding = docs.filter((doc) => doc.fields.some((field) => occurrences(term, field) > 0)).length;
-  return Math.log(1 + (docs.length - holding + 0.5) / (holding + 0.5)) + 0.1;
+/** Two or three words that a server may write as one: `auto reply`, `who am I`. */
+function joinedWords(asked: readonly string[]): Set<string> {
+  const joined = new Set<string>();
+  for (let at = 0; at + 1 < asked.length; at++) {
+    joined.add(stem(asked.slice(at, at + 2).join("")));
+    if (at + 2 < asked.length) joined.add(stem(asked.slice(at, at + 3).join("")));
+  }
+  return joined;
 }
 
-function documentOf(item: Item): Document {
-  const { name, uri, uriTemplate, title, description, inputSchema, arguments: list } = item;
-  const properties =
-    isObject(inputSchema) && isObject(inputSchema["properties"]) ? Object.keys(inputSchema["properties"]) : [];
-  const listed = Array.isArray(list) ? list.filter(isObject).map((argument) => String(argument["name"])) : [];
-  return {
-    fields: [
-      words([name, uri, uriTemplate].filter((text) => typeof text === "string").join(" ")),
-      words(typeof title === "string" ? title : ""),
-      words(typeof description === "string" ? description : "").slice(0, DESCRIPTION_WORDS),
-      words([...properties, ...listed].join(" ")),
-    ],
+/** Finds the terms that a word stands for; the same words come again and again, and are looked at once. */
+function matcher(terms: readonly Term[]): (word: string) => readonly Match[] {
+  const known = new Map<string, readonly Match[]>();
+  // Most words begin unlike any term.
+  const beginnings = new Uint8Array(BEGINNINGS);
+  for (const { stem: wanted, synonyms } of terms)
+    for (const root of [wanted, ...synonyms]) beginnings[beginning(root)] = 1;
+  return (word) => {
+    if (beginnings[beginning(word)] === 0) return NO_MATCH;
+    let matches = known.get(word);
+    if (matches === undefined) {
+      const root = stem(word);
+      matches = terms.map((term, at): Match => [at, shareOf(term, root)]).filter(([, share]) => share > 0);
+      known.set(word, matches);
+    }
+    return matches;
   };
 }
 
-const ASCII = /^[\0-\x7f]*$/;
+const NO_MATCH: readonly Match[] = [];
+const BEGINNINGS = 1025;
+const OTHER_SCRIPT = 1024;
 
-/** Words in lower case and without plural, out of prose, camelCase, snake_case and kebab-case alike. */
-function words(text: string): string[] {
-  const bounded = text.slice(0, 4000);
-  // Classes of all scripts take milliseconds to compile; they are used where there are other scripts.
-  const parts = ASCII.test(bounded) ? asciiWords(bounded) : wordsOfAnyScript(bounded);
-  return parts.filter((word) => word !== "").map(stem);
+/** A number for the first two letters of a word, the same in both cases; one for all other scripts. */
+function beginning(word: string): number {
+  const first = word.charCodeAt(0);
+  const second = word.charCodeAt(1);
+  return first > 127 || second > 127 ? OTHER_SCRIPT : ((first & 31) << 5) | (second & 31);
 }
 
-function asciiWords(text: string): string[] {
-  const split = text.replace(/([a-z0-9])([A-Z])/g, "$1 $2").replace(/([A-Z]+)([A-Z][a-z])/g, "$1 $2");
-  return split.toLowerCase().split(/[^a-z0-9]+/);
+function shareOf({ stem: wanted, synonyms, kind }: Term, root: string): number {
+  if (root === wanted) return kind === "implied" ? SYNONYM_SHARE : 1;
+  if (synonyms.has(root)) return SYNONYM_SHARE;
+  if (kind !== "thing") return 0;
+  if (wanted.length >= MIN_PREFIX && root.startsWith(wanted)) return PREFIX_SHARE;
+  return root.length >= MIN_PREFIX && wanted.startsWith(root) ? PREFIX_SHARE : 0;
 }
 
-function wordsOfAnyScript(text: string): string[] {
-  const split = text.replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, "$1 $2").replace(/(\p{Lu}+)(\p{Lu}\p{Ll})/gu, "$1 $2");
-  return split.toLowerCase().split(/[^\p{L}\p{N}]+/u);
+function documentOf(
+  item: Item,
+  server: string | undefined,
+  terms: readonly Term[],
+  matches: (word: string) => readonly Match[],
+): Document {
+  const worth = new Array<number>(terms.length).fill(0);
+  const best = new Array<number>(terms.length).fill(0);
+  const texts = textsOf(item, server);
+  for (const field of FIELD_NAMES) {
+    const found = words(texts[field]);
+    let hits: number[] | undefined;
+    for (const word of found) {
+      for (const [at, share] of matches(word)) {
+        hits ??= new Array<number>(terms.length).fill(0);
+        hits[at] = (hits[at] ?? 0) + share;
+        if (share > (best[at] ?? 0)) best[at] = share;
+      }
+    }
+    if (hits === undefined) continue;
+    const { weight, usual, lengthShare } = FIELDS[field];
+    // Only a short name says more: a short description is no better than a long one.
+    const length = field === "name" ? found.length : Math.max(found.length, usual);
+    const unit = weight / (1 - lengthShare + (lengthShare * length) / usual);
+    for (const [at, count] of hits.entries())
+      worth[at] = (worth[at] ?? 0) + (unit * count * (1 + SATURATION)) / (count + SATURATION);
+  }
+  return { worth, best };
 }
 
-function stem(word: string): string {
-  if (word.length > 4 && word.endsWith("ies")) return `${word.slice(0, -3)}y`;
-  if (word.length > 5 && word.endsWith("ing")) return word.slice(0, -3);
-  if (word.length > 4 && /(?:sh|ch|ss|x|z)es$/.test(word)) return word.slice(0, -2);
-  if (word.length > 3 && word.endsWith("s") && !word.endsWith("ss")) return word.slice(0, -1);
-  if (word.length > 4 && word.endsWith("ed")) return word.slice(0, -2);
-  return word;
+/** The name says that something else is done than what is asked for. */
+function doesOtherwise(name: unknown, terms: readonly Term[]): boolean {
+  const wanted = terms.filter(({ kind }) => kind === "action" || kind === "reading");
+  if (wanted.length === 0 || typeof name !== "string") return false;
+  const { actions } = theVocabulary();
+  const done = words(name.slice(0, OTHER_CHARACTERS))
+    .map(stem)
+    .filter((root) => actions.has(root));
+  return done.length > 0 && !done.some((root) => wanted.some((term) => shareOf(term, root) > 0));
 }
 
-const STOP_WORDS: ReadonlySet<string> = new Set(
-  "a an the of to in on for with from by and or is are be my me i it its this that all some any how do doe can please want need show get give use using tool what which".split(
-    " ",
-  ),
-);
+function textsOf(item: Item, server: string | undefined): Record<keyof typeof FIELDS, string> {
+  const { name, uri, uriTemplate, title, description } = item;
+  const parameters = parametersOf(item);
+  const told = typeof description === "string" ? description.slice(0, DESCRIPTION_CHARACTERS) : "";
+  const end = /[.!?。！？](?=\s|$)|\n/u.exec(told)?.index ?? told.length;
+  const texts = [name, uri, uriTemplate].filter((text) => typeof text === "string");
+  return {
+    name: texts.join(" ").slice(0, OTHER_CHARACTERS),
+    title: typeof title === "string" ? title.slice(0, OTHER_CHARACTERS) : "",
+    firstSentence: told.slice(0, end),
+    description: told.slice(end),
+    parameters: parameters.map(([name]) => name).join(" ").slice(0, OTHER_CHARACTERS),
+    parameterTexts: parameters.map(([, property]) => saidOf(property)).join(" ").slice(0, OTHER_CHARACTERS),
+    server: server ?? "",
+  };
+}
+
+/** The parameters of a tool, or the arguments of a prompt. */
+function parametersOf({ inputSchema, arguments: list }: Item): (readonly [name: string, property: unknown])[] {
+  if (Array.isArray(list))
+    return list
+      .slice(0, MAX_PARAMETERS)
+      .filter(isObject)
+      .map((argument) => [String(argument["name"]), argument]);
+  if (!isObject(inputSchema) || !isObject(inputSchema["properties"])) return [];
+  return Object.entries(inputSchema["properties"]).slice(0, MAX_PARAMETERS);
+}
+
+/** What a parameter's description says first, and the words it can be. */
+function saidOf(property: unknown): string {
+  if (!isObject(property)) return "";
+  const { description, enum: own, items } = property;
+  const choices = Array.isArray(own) ? own : isObject(items) && Array.isArray(items["enum"]) ? items["enum"] : [];
+  const texts = choices.slice(0, MAX_CHOICES).filter((choice) => typeof choice === "string");
+  if (typeof description === "string") texts.push(description.slice(0, PARAMETER_CHARACTERS));
+  return texts.join(" ");
+}
+
+/** A term that few of the items have tells more. */
+function rarity(at: number, documents: readonly Document[]): number {
+  const holding = documents.reduce((sum, { best }) => sum + (best[at] ?? 0), 0);
+  return Math.log(1 + (documents.length - holding + 0.5) / (holding + 0.5)) + 0.1;
+}
+
+function score({ worth }: Document, terms: readonly Term[], weights: readonly number[]): number {
+  let total = 0;
+  let asked = 0;
+  let matched = 0;
+  terms.forEach(({ kind }, at) => {
+    const value = worth[at] ?? 0;
+    total += value * (weights[at] ?? 1);
+    if (kind === "implied" || kind === "joined") return;
+    asked++;
+    if (value > 0) matched++;
+  });
+  // Covering more of the query beats repeating one word of it.
+  return total * (Math.max(matched, 0.5) / asked) ** COVERAGE_EXPONENT;
+}

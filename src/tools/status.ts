@@ -4,6 +4,10 @@ import type { Target } from "../runtime/runtime.ts";
 import { json } from "./list-answer.ts";
 import type { ToolContext } from "./tool.ts";
 
+const NONE =
+  'No server is configured. Write {"mcpServers": {…}} to ~/.config/mcp/mcp.json (yours), or to .mcp.json (this project; it ' +
+  "asks before it starts). Or pass configPath or url.";
+
 /** The configured servers, starting none. */
 export function configuredServers(view: ConfigView, { runtime }: ToolContext): AgentToolResult {
   const servers = [...view.servers.values()].map(
@@ -22,10 +26,7 @@ export function configuredServers(view: ConfigView, { runtime }: ToolContext): A
     configPath,
     error: runtime.redactor.text(error.message),
   }));
-  const hint =
-    servers.length === 0
-      ? { hint: 'No server is configured. Write {"mcpServers": {…}} to .mcp.json, or pass configPath or url.' }
-      : {};
+  const hint = servers.length === 0 ? { hint: NONE } : {};
   return json({ servers, ...(problems.length === 0 ? {} : { problems }), ...hint });
 }
 

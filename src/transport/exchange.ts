@@ -162,8 +162,10 @@ export class Exchange implements CancelListener {
     const cause = error === undefined ? undefined : { cause: error };
     if (!this.#connected) {
       const via = this.#pool.proxy === undefined ? "" : ` (through the proxy ${this.#pool.proxy})`;
-      const reason = `${error === undefined ? "the connection was closed" : reasonOf(error)}${via}`;
-      return new AdapterError("connect.failed", { server, url: this.#context.url, reason }, cause);
+      const reason = `${error === undefined ? "the connection was closed" : whyUnreachable(error)}${via}`;
+      const hint = hintFor(error);
+      const facts = { server, url: this.#context.url, reason, ...(hint === undefined ? {} : { hint }) };
+      return new AdapterError("connect.failed", facts, cause);
     }
     const code = (error as NodeJS.ErrnoException | undefined)?.code;
     if (code?.startsWith("HPE_") && code !== "HPE_INVALID_EOF_STATE") {
@@ -174,4 +176,20 @@ export class Exchange implements CancelListener {
     const reason = `the connection broke ${when}${code === undefined ? "" : ` (${code})`}`;
     return new AdapterError("closed", { server, method, reason, outcomeUnknown: true }, cause);
   }
+}
+
+const UNREACHABLE = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "ETIMEDOUT"]);
+const NOT_TLS = new Set(["EPROTO", "ERR_SSL_WRONG_VERSION_NUMBER", "ERR_SSL_PACKET_LENGTH_TOO_LONG"]);
+
+/** OpenSSL puts its file names and a line break around the one thing that it has to say. */
+function whyUnreachable(error: Error): string {
+  const [, words] = /:SSL routines:[^:]*:([^:]+):/.exec(error.message) ?? [];
+  return words === undefined ? reasonOf(error) : `the TLS handshake failed: ${words}`;
+}
+
+/** What to do about a connection that could not be made. */
+function hintFor(error: Error | undefined): string | undefined {
+  const code = (error as NodeJS.ErrnoException | undefined)?.code ?? "";
+  if (UNREACHABLE.has(code)) return "Is it running? Check host and port.";
+  return NOT_TLS.has(code) ? "That port may speak no TLS: try http:// in place of https://." : undefined;
 }

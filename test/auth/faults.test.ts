@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import type { AuthContext } from "../../src/auth/context.ts";
 import { checkedUrl } from "../../src/auth/oauth-request.ts";
@@ -449,18 +449,26 @@ describe("the person's side", () => {
     expect(await second).toEqual({ status: 200, answered: 1 });
   });
 
-  it("starts afresh after a cancelled sign-in", async () => {
+  it("starts afresh after a cancelled sign-in, also while that one is still closing", async () => {
     const controller = new AbortController();
-    let times = 0;
+    const idle: Socket[] = [];
     const authorizer = authorizerFor(resource.url, {
       openUrl: async (address) => {
-        times += 1;
-        if (times === 1) controller.abort();
-        else void browse(address);
+        if (idle.length > 0) {
+          void browse(address);
+          return;
+        }
+        // A connection without a request, as browsers make them in advance.
+        const { port } = new URL(new URL(address).searchParams.get("redirect_uri") ?? "");
+        const socket = connect(Number(port), "127.0.0.1").on("error", () => undefined);
+        idle.push(socket);
+        await once(socket, "connect");
+        controller.abort();
       },
     });
     await expect(call(authorizer, resource.url, controller.signal)).rejects.toMatchObject({ code: "cancelled" });
     expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 1 });
+    idle[0]?.destroy();
   });
 });
 

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { MemoryStore } from "../../src/auth/store.ts";
+import { Redactor } from "../../src/redactor.ts";
 import { FakeAuthorizationServer, FakeResource, json } from "../support/fake-oauth.ts";
 import { authorizerFor, call, withBrowser } from "../support/oauth-client.ts";
 
@@ -190,9 +191,12 @@ describe("the client", () => {
   it("takes the secret and the method its registration gave", async () => {
     server.metadata = { token_endpoint_auth_methods_supported: ["client_secret_basic"] };
     server.registered = { client_secret: "registered-secret" };
-    const { authorizer } = withBrowser(resource.url);
+    const redactor = new Redactor();
+    const { authorizer } = withBrowser(resource.url, { redactor });
     await call(authorizer, resource.url);
-    expect(server.requests("/token")[0]?.headers.authorization).toMatch(/^Basic /);
+    const { authorization = "" } = server.requests("/token")[0]?.headers ?? {};
+    expect(authorization).toMatch(/^Basic /);
+    expect(redactor.text(`registered-secret and ${authorization}`)).toBe("[redacted] and Basic [redacted]");
   });
 
   it("is its metadata document where the server takes one, else registers itself", async () => {

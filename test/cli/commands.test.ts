@@ -126,6 +126,11 @@ describe("rpi-mcp call", () => {
       expect(readFileSync(join(shell.cwd, name), "utf8")).toBe("not really a picture");
       expect(stderr).toContain(name);
     }
+    for (const path of ["no/such/folder.bin", "."]) {
+      const refused = await run("call", "agent", "echo", "message=x", "--output", path);
+      expect([refused.status, refused.stdout]).toEqual([2, ""]);
+      expect(refused.stderr).toContain("Nothing was called.");
+    }
     const nothing = await run("call", "agent", "echo", "message=x", "--output", "none.bin");
     expect([nothing.status, existsSync(join(shell.cwd, "none.bin"))]).toEqual([1, false]);
   });

@@ -120,6 +120,7 @@ describe("rpi-mcp doctor", () => {
     const { status, stdout } = await shell.run(["doctor"]);
     expect(status).toBe(1);
     expect(stdout).toMatch(/denied:[\s\S]*What to do:.*--trust/);
+    expect(stdout).not.toContain("configPath");
     expect(shell.pids()).toEqual([]);
   });
 

@@ -26,7 +26,7 @@ const commands = commandsIn(help().split("Commands:")[1]?.split("Examples:")[0] 
 
 describe("the help and docs/cli.md", () => {
   it("name the same commands, with the same words behind them", () => {
-    const usages = commands.map((name) => /^Usage: (.*?) *$/m.exec(help(name))?.[1]);
+    const usages = commands.map((name) => /^Usage: (.*)$/m.exec(help(name))?.[1]?.replace(" [OPTIONS]", ""));
     expect(commands.length).toBeGreaterThan(5);
     expect([...docs.matchAll(/^## (rpi-mcp .*)$/gm)].map(([, usage]) => usage)).toEqual(usages);
   });
@@ -41,6 +41,15 @@ describe("the help and docs/cli.md", () => {
       own.delete("--help");
       const rows = [...section(docs, `rpi-mcp ${name}`).matchAll(/^\| `(--[a-z-]+)/gm)].map(([, option]) => option);
       expect([name, ...rows]).toEqual([name, ...[...own].filter((option) => !shared.has(option))]);
+    }
+  });
+
+  it("show an example of every command, in whole sentences and without trailing blanks", () => {
+    for (const name of commands) {
+      const text = help(name);
+      expect(text).toMatch(new RegExp(`^Example:\\n {2}rpi-mcp ${name} `, "m"));
+      expect(text).toMatch(/^Usage: .*\n\n[A-Z][\s\S]*?\.\n\nOptions:/);
+      expect(text).not.toMatch(/ $/m);
     }
   });
 
@@ -75,5 +84,14 @@ describe("the built command", () => {
   it("guesses what a misspelt command or option was to be", async () => {
     expect((await shell.run(["lst"])).stderr).toContain("Did you mean list?");
     expect((await shell.run(["list", "--qery", "x"])).stderr).toContain("Did you mean --query?");
+  });
+
+  it("tells every wrong command line in the same way, also one that asks for help", async () => {
+    for (const words of [["bogus"], ["help", "bogus"], ["list", "--bogus"], ["call"], ["list", "--timeout", "x"]]) {
+      const { status, stdout, stderr } = await shell.run(words);
+      expect([status, stdout]).toEqual([2, ""]);
+      expect(stderr).toMatch(/^Error \(invalid_params\): [A-Z a-z]/);
+      if (words.includes("bogus")) expect(stderr).toContain("nknown command 'bogus'");
+    }
   });
 });

@@ -43,6 +43,19 @@ describe("rpi-mcp import", () => {
     expect([existsSync(userFile), existsSync(projectFile)]).toEqual([false, false]);
   });
 
+  it("says which of two servers with one name is taken", async () => {
+    shell.write("home/.codex/config.toml", '[mcp_servers.notes]\ncommand = "other-notes"\n');
+    const { stdout } = await shell.run(["import"]);
+    expect(stdout).toMatch(/^ {2}notes {2}notes-mcp .*\(not taken: codex has one of this name, too\)$/m);
+    expect(stdout).toMatch(/^ {2}notes {2}other-notes$/m);
+    expect(stdout).toMatch(/^\+\s+"command": "other-notes",$/m);
+  });
+
+  it("gives the whole advice about a server that cannot be taken", async () => {
+    const { stdout } = await shell.run(["import", "vscode"]);
+    expect(stdout).toMatch(/^ {2}asks {2}not imported: args\S* has .*write a variable such as \$\{VAR\} instead$/m);
+  });
+
   it("never shows a secret", async () => {
     const { stdout } = await shell.run(["import"]);
     expect(stdout).not.toContain("very-secret");

@@ -109,7 +109,7 @@ describe("rpi-mcp login and logout", () => {
   });
 
   it.each([
-    ["local", "is a program"],
+    ["local", "programs (stdio) need none"],
     ["plain", '"oauth": false'],
   ])("refuses %s, which needs no sign-in, with 2", async (server, reason) => {
     const { status, stderr } = await shell.run(["login", server, ...servers], { env: env() });

@@ -39,6 +39,8 @@ describe("a server behind --url", () => {
     expect(JSON.parse(raw.stdout)).toMatchObject({ jsonrpc: "2.0", id: "abc", result: { tools: [{ name: "echo" }] } });
     const number = await shell.run(["request", "--url", server.url("good"), "no/such", "--id", "7"]);
     expect(JSON.parse(number.stdout)).toMatchObject({ id: 7, error: { code: -32601 } });
+    expect(raw.stderr).toBe("");
+    expect(number.stderr).toContain("A raw request makes no handshake");
   });
 
   it("stands for the server in the lines of a run", async () => {
@@ -62,6 +64,8 @@ describe("a server behind --url", () => {
     const { status, stdout, stderr } = await shell.run(["call", "--url", "http://127.0.0.1:1/mcp", "echo"]);
     expect([status, stdout]).toEqual([1, ""]);
     expect(stderr).toContain("Error (connect_failed)");
+    expect(stderr).toContain("Is it running? Check host and port.");
+    expect(stderr.match(/127\.0\.0\.1:1\/mcp/g)).toHaveLength(1);
   });
 });
 

@@ -158,9 +158,15 @@ describe("the transport's name", () => {
     [{ type: "htttp", url: "http://h/" }, 'type is "htttp"; known are stdio, http and sse.'],
     [{ transport: "tcp", command: "x" }, 'transport is "tcp"; known are stdio, http and sse.'],
     [{ type: 1, command: "x" }, "type is 1; known are stdio, http and sse."],
-    [{ type: "stdio", url: "http://h/" }, 'type is "stdio", but the entry has a url.'],
-    [{ type: "sse", command: "x" }, 'type is "sse", but the entry has a command.'],
-    [{ transport: "http", command: "x" }, 'transport is "http", but the entry has a command.'],
+    [{ type: "stdio", url: "http://h/" }, 'type is "stdio", but the entry has a url; remove one of them.'],
+    [
+      { type: "sse", command: "x" },
+      'type is "sse", but the entry has a command; remove type, or write url instead of command.',
+    ],
+    [
+      { transport: "http", command: "x" },
+      'transport is "http", but the entry has a command; remove transport, or write url instead of command.',
+    ],
     [
       { type: "http", transport: "sse", url: "http://h/" },
       "transport says something else than type; keep one of them.",
@@ -203,8 +209,11 @@ describe("a bad entry", () => {
     [{ command: "" }, "command is empty."],
     [{ command: "  " }, "command is empty."],
     [{ url: "" }, "url is empty."],
-    [{ command: ["npx", "-y"] }, "command must be a text."],
-    [{ command: "x", args: "y" }, "args must be a list."],
+    [
+      { command: ["npx", "-y"] },
+      "command must be a text; it names the program alone, and its arguments stand in args.",
+    ],
+    [{ command: "x", args: "y" }, 'args must be a list, such as ["-y", "some-server"].'],
     [{ command: "x", args: ["a", 1] }, "args[1] must be a text."],
     [{ command: "x", env: { A: null } }, "env.A must be a text or a number or true or false."],
     [{ command: "x", env: { A: { b: 1 } } }, "env.A must be a text or a number or true or false."],
@@ -217,7 +226,10 @@ describe("a bad entry", () => {
     [{ command: "x", cwd: "" }, "cwd must not be empty."],
     [{ command: "x", enabled: "yes" }, "enabled must be true or false."],
     [{ command: "x", timeout: 0 }, "timeout must be a number of seconds from 1 to 300."],
-    [{ command: "x", timeout: 301 }, "timeout must be a number of seconds from 1 to 300."],
+    [
+      { command: "x", timeout: 301 },
+      "timeout must be a number of seconds from 1 to 300; milliseconds go in timeoutMs.",
+    ],
     [{ command: "x", timeout: "60" }, "timeout must be a number of seconds from 1 to 300."],
     [{ command: "x", timeout_ms: 60 }, "timeout_ms must be a number of milliseconds from 1000 to 300000."],
     [{ command: "x", timeoutMs: 3e6 }, "timeoutMs must be a number of milliseconds from 1000 to 300000."],
@@ -240,7 +252,7 @@ describe("a bad entry", () => {
   it.each([
     [{ url: "ftp://h/" }, "url must begin with http:// or https://."],
     [{ url: "localhost:8931" }, "url must begin with http:// or https://."],
-    [{ url: "not a url" }, "url is not a valid address."],
+    [{ url: "not a url" }, "url is not a valid address; write it as http://host:port/path or https://host/path."],
     [{ url: "http://me:s3cret@h/" }, "url must not hold a user name or password; use headers."],
     [{ url: "http://h/", headers: { "a b": "x" } }, "headers.a b has a name that no HTTP header may have."],
     [{ url: "http://h/", headers: { "": "x" } }, "headers. has a name that no HTTP header may have."],

@@ -29,8 +29,8 @@ describe("a bare url", () => {
   });
 
   it.each([
-    ["", "config.url: url is not a valid address."],
-    ["nonsense", "config.url: url is not a valid address."],
+    ["", "config.url: url is not a valid address; write it as http://host:port/path or https://host/path."],
+    ["nonsense", "config.url: url is not a valid address; write it as http://host:port/path or https://host/path."],
     ["file:///etc/passwd", "config.url: url must begin with http:// or https://."],
     ["ws://h/", "config.url: url must begin with http:// or https://."],
     ["https://me:hunter22@h/", "config.url: url must not hold a user name or password; use headers."],

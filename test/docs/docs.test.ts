@@ -8,8 +8,8 @@ import { VERSION } from "../../src/version.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
-const pages = ["README.md", "CHANGELOG.md", ...readdirSync(join(root, "docs")).map((name) => `docs/${name}`)].filter((path) =>
-  path.endsWith(".md"),
+const pages = ["README.md", "CHANGELOG.md", ...readdirSync(join(root, "docs")).map((name) => `docs/${name}`)].filter(
+  (path) => path.endsWith(".md"),
 );
 
 describe("the documentation", () => {
@@ -20,7 +20,10 @@ describe("the documentation", () => {
   });
 
   it("has one row for every limit, with its value", () => {
-    const documented = [...read("docs/limits.md").matchAll(/^\| `(\w+)` \| (\d+) \|/gm)].map(([, name, value]) => [name, Number(value)]);
+    const documented = [...read("docs/limits.md").matchAll(/^\| `(\w+)` \| (\d+) \|/gm)].map(([, name, value]) => [
+      name,
+      Number(value),
+    ]);
     expect(Object.fromEntries(documented)).toEqual(LIMITS);
   });
 

@@ -34,6 +34,13 @@ describe("the official test server", () => {
     expect(message).toContain("get-sum");
   });
 
+  test("is not sent a call of a tool that runs only as a task", async () => {
+    const host = everything();
+    const { code, message } = await host.callFailure("everything", "simulate-research-query", { topic: "x" });
+    expect(code).toBe("capability_missing");
+    expect(message).toContain("runs only as a task");
+  });
+
   test("reports progress, and stops a call that is cancelled, and goes on", async () => {
     const host = everything();
     const step = host.callStep("everything", "trigger-long-running-operation", { duration: 1, steps: 4 });

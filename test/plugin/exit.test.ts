@@ -86,7 +86,10 @@ async function allGone(harness: PluginHarness, servers: readonly string[]): Prom
   );
 }
 
-describe("a host that ends without shutdown leaves no process behind", () => {
+// Signals, process groups and sessions as POSIX has them.
+const onPosix = process.platform === "win32" ? describe.skip : describe;
+
+onPosix("a host that ends without shutdown leaves no process behind", () => {
   test.each([
     ["exits", "exit", 0],
     ["returns", "return", 0],

@@ -128,6 +128,7 @@ describe("questions of a server", () => {
     more: object = {},
   ): Promise<{ result?: unknown; error?: unknown }[]> {
     const host = make({ services }).serve("asks", "messages", "ask");
+    await host.list("asks");
     return jsonOf(await host.call("asks", "ask", { questions }, more as Record<string, unknown>)) as unknown as {
       result?: unknown;
       error?: unknown;

@@ -163,11 +163,11 @@ describe("the bound of a result's text", () => {
     const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
     expect(bytes).toBeLessThanOrEqual(50 * 1024);
     expect(texts[0]).toMatch(/^block 0 /);
-    expect(texts.at(-1)).toMatch(/block 2999 x+$/);
+    expect(texts.at(-1)).toMatch(/block 899 x+$/);
     const notes = texts.join("\n").match(/until the session ends/g);
     expect(notes).toHaveLength(1);
     const whole = readFileSync(fileIn(texts.join("\n")), "utf8");
-    expect(whole).toContain("block 1500 ");
+    expect(whole).toContain("block 500 ");
   });
 
   test("the entry's maxResultBytes counts, and holds for error texts too", async () => {

@@ -140,7 +140,7 @@ describe("in a process of its own", () => {
       // For the CommonJS that a proxy's agent brings along.
       "--banner:js=import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
     ];
-    await promisify(execFile)(process.execPath, [join(ROOT, "node_modules/esbuild/bin/esbuild"), ...bundle], {
+    await promisify(execFile)(join(ROOT, "node_modules/esbuild/bin/esbuild"), bundle, {
       cwd: ROOT,
     });
     const limits = JSON.stringify((await import("../../src/limits.ts")).LIMITS);

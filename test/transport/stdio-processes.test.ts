@@ -8,7 +8,10 @@ const make = harnesses();
 /** For tests in which the waits themselves are not the matter. */
 const IMPATIENT = { stdinEndMs: 300, terminateMs: 300 };
 
-describe("the end of server processes", () => {
+// Signals, process groups and sessions as POSIX has them.
+const onPosix = process.platform === "win32" ? describe.skip : describe;
+
+onPosix("the end of server processes", () => {
   test("launchers, helpers and servers that ignore every signal are all gone together within 6 s [C01, C04]", async () => {
     const host = make();
     host.serve("npx", "processes", "launcher").serve("family", "processes", "stubborn-family");

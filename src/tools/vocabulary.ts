@@ -1,0 +1,139 @@
+/** The words of prose, camelCase, snake_case and kebab-case alike, in their own case. */
+export function words(text: string): readonly string[] {
+  if (ASCII.test(text)) return text.match(ASCII_WORDS) ?? [];
+  // Classes of all scripts take milliseconds to compile.
+  wordsOfAnyScript ??= /\p{Lu}+(?!\p{Ll})\p{N}*|\p{Lu}?(?:(?!\p{Lu})[\p{L}\p{M}\p{N}])+/gu;
+  return text.match(wordsOfAnyScript) ?? [];
+}
+
+// Dashes, quotes and ellipses belong to English texts too.
+const ASCII = /^[\0-\x7f\u2000-\u206f]*$/;
+const ASCII_WORDS = /[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z0-9]+/g;
+let wordsOfAnyScript: RegExp | undefined;
+
+/** What the forms of an English word share, whatever their case: `creates`, `created`, `creating` and `creation` are `creat`. */
+export function stem(word: string): string {
+  const single = singular(word.toLowerCase());
+  const bare = withoutEnding(single);
+  return bare.length > 4 && bare.endsWith("e") ? bare.slice(0, -1) : bare;
+}
+
+function singular(word: string): string {
+  if (word.length > 4 && word.endsWith("ies")) return `${word.slice(0, -3)}y`;
+  if (word.length > 4 && /(?:sh|ch|ss|x|z)es$/.test(word)) return word.slice(0, -2);
+  if (word.length > 3 && word.endsWith("s") && !/(?:ss|us|is)$/.test(word)) return word.slice(0, -1);
+  return word;
+}
+
+function withoutEnding(word: string): string {
+  if (word.length > 5 && word.endsWith("ing")) return undoubled(word.slice(0, -3));
+  if (word.length > 4 && word.endsWith("ed")) return undoubled(word.slice(0, -2));
+  if (word.length > 6 && word.endsWith("ion")) return word.slice(0, -3);
+  if (word.length > 7 && word.endsWith("ment")) return word.slice(0, -4);
+  return word;
+}
+
+function undoubled(word: string): string {
+  return /([bdgmnprt])\1$/.test(word) ? word.slice(0, -1) : word;
+}
+
+/** Words that say nothing about which tool is meant. */
+export const STOP_WORDS: ReadonlySet<string> = new Set(
+  (
+    "a an the of to in at on for with from by into about as and or not no is are am be been was were has have had " +
+    "do does did can could will would should may must my me i mine we us you your our he she it its they them their " +
+    "this that these those there here some any all so if then than how what which who whom whose where when why " +
+    "please let want need give use using tool"
+  ).split(" "),
+);
+
+/** Verbs that leave everything as it is; nearly every server has tools for them. */
+const READING = "get read show list view fetch retrieve see display look";
+
+const ACTIONS = [
+  READING,
+  "search find query lookup look",
+  "create add new make insert generate",
+  "delete remove erase clear drop destroy forget",
+  "update edit change modify set patch replace adjust",
+  "write save store put",
+  "run execute start launch trigger call",
+  "stop cancel abort end close pause",
+  "open navigate go visit",
+  "open create",
+  "copy duplicate clone",
+  "move rename",
+  "send post publish submit",
+  "connect link attach",
+  "disconnect unlink detach",
+  "enable activate",
+  "disable deactivate",
+  "restart reboot",
+  "check validate verify test",
+  "compare diff difference",
+  "convert transform",
+  "calculate compute evaluate",
+  "buy purchase order",
+  "download export",
+  "upload import",
+  "choose select pick",
+  "fix repair",
+];
+
+const THINGS = [
+  "folder directory dir",
+  "picture image photo img",
+  "email mail mailbox",
+  "site website",
+  "web website url internet",
+  "page url",
+  "shop store",
+  "machine server vm vps",
+  "log output",
+  "comment note",
+  "repository repo",
+  "document doc",
+  "setting config configuration option",
+  "database db",
+  "environment env",
+  "javascript js",
+  "kubernetes k8s",
+  "user member account",
+  "person people contact",
+  "spreadsheet sheet worksheet workbook",
+  "chart graph diagram plot",
+  "message msg",
+  "command cmd",
+  "application app",
+];
+
+interface Vocabulary {
+  readonly synonyms: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly actions: ReadonlySet<string>;
+  readonly reading: ReadonlySet<string>;
+}
+
+let vocabulary: Vocabulary | undefined;
+
+/** Words that often stand for one another, by stem. */
+export function theVocabulary(): Vocabulary {
+  vocabulary ??= makeVocabulary();
+  return vocabulary;
+}
+
+function makeVocabulary(): Vocabulary {
+  const stems = (line: string): string[] => line.split(" ").map(stem);
+  const synonyms = new Map<string, Set<string>>();
+  for (const group of [...ACTIONS, ...THINGS].map(stems)) {
+    for (const one of group) {
+      const others = synonyms.get(one) ?? new Set();
+      for (const other of group) if (other !== one) others.add(other);
+      synonyms.set(one, others);
+    }
+  }
+  return {
+    synonyms,
+    actions: new Set(ACTIONS.flatMap(stems)),
+    reading: new Set([...stems(READING), ...stems("search find query lookup")]),
+  };
+}
