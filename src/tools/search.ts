@@ -201,8 +201,14 @@ function textsOf(item: Item, server: string | undefined): Record<keyof typeof FI
     title: typeof title === "string" ? title.slice(0, OTHER_CHARACTERS) : "",
     firstSentence: told.slice(0, end),
     description: told.slice(end),
-    parameters: parameters.map(([name]) => name).join(" ").slice(0, OTHER_CHARACTERS),
-    parameterTexts: parameters.map(([, property]) => saidOf(property)).join(" ").slice(0, OTHER_CHARACTERS),
+    parameters: parameters
+      .map(([name]) => name)
+      .join(" ")
+      .slice(0, OTHER_CHARACTERS),
+    parameterTexts: parameters
+      .map(([, property]) => saidOf(property))
+      .join(" ")
+      .slice(0, OTHER_CHARACTERS),
     server: server ?? "",
   };
 }
@@ -213,7 +219,7 @@ function parametersOf({ inputSchema, arguments: list }: Item): (readonly [name: 
     return list
       .slice(0, MAX_PARAMETERS)
       .filter(isObject)
-      .map((argument) => [String(argument["name"]), argument]);
+      .map((argument) => [typeof argument["name"] === "string" ? argument["name"] : "", argument]);
   if (!isObject(inputSchema) || !isObject(inputSchema["properties"])) return [];
   return Object.entries(inputSchema["properties"]).slice(0, MAX_PARAMETERS);
 }

@@ -1,0 +1,76 @@
+import { describe, expect, it } from "@jest/globals";
+import { LIMITS } from "../../src/limits.ts";
+import { handshakeDialect } from "../../src/protocol/handshake.ts";
+import { makeCatalog } from "../../src/session/catalog.ts";
+import { progressReport } from "../../src/session/pending.ts";
+import { renderResult } from "../../src/tools/render.ts";
+import { rank } from "../../src/tools/search.ts";
+import { brief, signature } from "../../src/tools/signature.ts";
+
+/** Work that grows with the square of its input takes minutes at these sizes, and the suite's own deadline ends it. */
+describe("what a server sends is shown in bounded time and length", () => {
+  it("when a tool has 60,000 parameters, all of them required", () => {
+    const names = Array.from({ length: 60_000 }, (_, at) => `parameter_${at}`);
+    const properties = Object.fromEntries(names.map((name) => [name, { type: "string" }]));
+    const text = signature({ name: "t", inputSchema: { type: "object", properties, required: names } });
+    expect(text).toMatch(/^parameter_0: string, /);
+    expect(text.length).toBeLessThan(1100);
+  });
+
+  it("when parameter names and choices are a megabyte long", () => {
+    const properties = { ["p".repeat(1_000_000)]: { enum: ["c".repeat(1_000_000)] } };
+    expect(JSON.stringify(brief("t", { name: "t", inputSchema: { properties } })).length).toBeLessThan(1000);
+  });
+
+  it("when 300 descriptions are nothing but capitals", () => {
+    const tools = Array.from({ length: 300 }, (_, at) => ({ item: { name: `t${at}`, description: "A".repeat(4000) } }));
+    expect(rank("echo", tools)).toEqual([]);
+  });
+
+  it("when a name is longer than any call could name: it is left out, with its reason", () => {
+    const page = { tools: [{ name: "n".repeat(1_000_000) }, { name: "n".repeat(LIMITS.nameCharacters) }] };
+    const dialect = handshakeDialect(
+      "2025-11-25",
+      { capabilities: {} },
+      { info: { name: "t", version: "1" }, capabilities: {} },
+    );
+    const { items, leftOut } = makeCatalog("tools", [page], dialect, "stdio");
+    expect([...items.keys()]).toEqual(["n".repeat(LIMITS.nameCharacters)]);
+    expect(leftOut).toEqual([{ name: expect.stringMatching(/^n{100}…$/), reason: "its name has 1000000 characters" }]);
+  });
+
+  it("when a progress message has megabytes", () => {
+    const report = progressReport({ progress: 1, message: "m".repeat(14_000_000) });
+    expect(report?.message).toHaveLength(1001);
+  });
+
+  it("when a result has 200,000 blocks", () => {
+    const content = Array.from({ length: 200_000 }, () => ({ type: "text", text: "" }));
+    const blocks = renderResult({ content }, LIMITS);
+    expect(blocks).toHaveLength(1001);
+    expect(blocks.at(-1)).toEqual({ type: "text", text: "[199000 more blocks left out]" });
+  });
+});
+
+describe("what a server sends where a text belongs", () => {
+  const hostile = { toString: 1, valueOf: 1 };
+
+  it("does not lose the rest of the result", () => {
+    const content = [
+      { type: "resource", resource: { uri: hostile } },
+      { type: "resource_link", uri: hostile, name: hostile },
+      { type: "audio", mimeType: hostile, data: hostile },
+      { type: "text", text: "kept" },
+    ];
+    expect(renderResult({ content }, LIMITS).at(-1)).toEqual({ type: "text", text: "kept" });
+  });
+
+  it("does not spoil a search among prompts", () => {
+    const prompts = [
+      { item: { name: "bad", arguments: [{ name: hostile }] } },
+      { item: { name: "good", arguments: [{ name: "city" }] } },
+    ];
+    expect(rank("city", prompts).map(({ item }) => item.name)).toEqual(["good"]);
+    expect(signature({ name: "bad", arguments: [{ name: hostile }] })).toBe("unnamed?: string");
+  });
+});
