@@ -170,8 +170,8 @@ function documentOf(
     }
     if (hits === undefined) continue;
     const { weight, usual, lengthShare } = FIELDS[field];
-    // Only a short name says more: a short description is no better than a long one.
-    const length = field === "name" ? found.length : Math.max(found.length, usual);
+    // A short name says more, but even a long one more than a title. A short description is no better than a usual one.
+    const length = field === "name" ? Math.min(found.length, 2 * usual) : Math.max(found.length, usual);
     const unit = weight / (1 - lengthShare + (lengthShare * length) / usual);
     for (const [at, count] of hits.entries())
       worth[at] = (worth[at] ?? 0) + (unit * count * (1 + SATURATION)) / (count + SATURATION);

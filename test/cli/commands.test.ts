@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { parseCommandLine } from "../../src/cli/program.ts";
@@ -126,6 +126,10 @@ describe("rpi-mcp call", () => {
       expect(readFileSync(join(shell.cwd, name), "utf8")).toBe("not really a picture");
       expect(stderr).toContain(name);
     }
+    mkdirSync(join(shell.cwd, "two-2.bin"));
+    const half = await run("call", "shell", "files", "--output", "two.bin");
+    expect([half.status, half.stdout]).toEqual([1, stdout]);
+    expect(half.stderr).toMatch(/^The tool ran, but two-2\.bin cannot be written: /m);
     for (const path of ["no/such/folder.bin", "."]) {
       const refused = await run("call", "agent", "echo", "message=x", "--output", path);
       expect([refused.status, refused.stdout]).toEqual([2, ""]);

@@ -69,6 +69,18 @@ describe("a server behind --url", () => {
   });
 });
 
+describe("an error at the terminal", () => {
+  it("speaks of options and commands, not of what an agent host would do", async () => {
+    const unknown = await shell.run(["call", "--url", server.url("good"), "ecko"]);
+    const missing = await shell.run(["list", "--config", "none.json"]);
+    const refused = await shell.run(["request", "--url", server.url("good"), "--header", "X-A: b", "initialize"]);
+    for (const { stderr } of [unknown, missing, refused]) expect(stderr).not.toMatch(/mcp_|configPath/);
+    expect(unknown.stderr).toContain("rpi-mcp list --url URL shows its tools.");
+    expect(missing.stderr).toContain("--config");
+    expect(refused.stderr).toContain("cannot be sent with request: ");
+  });
+});
+
 describe("--header", () => {
   const header = ["--header", "X-Key: ${SECRET_KEY}", "--header", "X-Other: a: b"];
 

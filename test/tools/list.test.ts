@@ -55,6 +55,34 @@ describe("mcp_list without a target", () => {
     }
   });
 
+  test("knows a transport by its spellings, and takes no unknown word for another transport [K03]", async () => {
+    const url = "http://127.0.0.1:1/mcp";
+    const host = make().configure("by-url", { url }).configure("by-command", { command: "x" });
+    for (const type of ["http", "streamable-http", "streamableHttp", "streamable_http"])
+      host.configure(`type-${type}`, { type, url }).configure(`transport-${type}`, { transport: type, url });
+    host.configure("stdio", { type: "stdio", command: "x" });
+    const known = jsonOf(await host.run("mcp_list", { configPath: host.configPath })) as {
+      servers: { server: string; transport: string; error?: string }[];
+    };
+    for (const { server, transport, error } of known.servers) {
+      expect(error).toBeUndefined();
+      expect(transport).toBe(server === "stdio" || server === "by-command" ? "stdio" : "http");
+    }
+    host.configure("typo", { type: "htpp", url }).configure("mismatch", { type: "stdio", url });
+    for (const [name, word] of [
+      ["typo", "htpp"],
+      ["mismatch", "stdio"],
+    ] as const) {
+      const { code, message } = await host.listFailure(name, { timeoutSeconds: 1 });
+      expect(code).toBe("config_error");
+      expect(message).toContain(`"${name}"`);
+      expect(message).toContain(word);
+    }
+    host.write("top.json", { servers: {} });
+    const { message } = await host.failure("mcp_list", { configPath: "top.json" });
+    expect(message).toContain("servers");
+  });
+
   test("with a query searches all enabled servers, and names those that failed", async () => {
     const host = make()
       .serve("one", "lists", "named alpha")
