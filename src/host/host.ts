@@ -93,9 +93,7 @@ class ReferenceHost implements Host {
   execute(tool: string, params: object): StepHandle {
     const found = this.#tools.get(tool);
     if (found === undefined) return failed(new AdapterError("host.tool", { tool, tools: [...this.#tools.keys()] }));
-    const { cwd = process.cwd(), sessionId } = this.#options;
-    const context = { cwd, ...(sessionId === undefined ? {} : { sessionId }) };
-    return found.execute(`call-${nextCall++}`, { ...params, [HOST_CONTEXT_KEY]: context });
+    return found.execute(`call-${nextCall++}`, { ...params, [HOST_CONTEXT_KEY]: this.#context() });
   }
 
   async call(tool: string, params: object, options: CallOptions = {}): Promise<AgentToolResult> {
@@ -114,6 +112,11 @@ class ReferenceHost implements Host {
     this.#loaded.clear();
     this.#tools.clear();
     await Promise.allSettled(handlers.map(async (handler) => handler()));
+  }
+
+  #context(): object {
+    const { cwd = process.cwd(), sessionId } = this.#options;
+    return sessionId === undefined ? { cwd } : { cwd, sessionId };
   }
 
   #makeApi(): Loaded {
@@ -162,7 +165,7 @@ function refusalOf(register: Register, api: PluginApi): string | undefined {
 /** A step that could not be started. */
 function failed(error: AdapterError): StepHandle {
   const run = (): Promise<never> => Promise.reject(error);
-  const step = new Step({ run, describe: toFailure, maxPartials: 1, onEnd: () => undefined });
-  step.start();
+  const step = new Step({ describe: toFailure, maxPartials: 1, onEnd: () => undefined });
+  step.start(run);
   return step;
 }

@@ -1,5 +1,6 @@
 import {
   ABI_VERSION,
+  type AgentToolResult,
   HOST_CONTEXT_KEY,
   type HostServices,
   type HostTool,
@@ -10,7 +11,7 @@ import {
 import { AdapterError, type Failure, toFailure } from "../errors.ts";
 import { type Limits, resolveLimits } from "../limits.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
-import { Step } from "../runtime/step.ts";
+import { Step, type StepContext, type StepOptions } from "../runtime/step.ts";
 import { Steps } from "../runtime/steps.ts";
 import { DECLARATIONS, type Declaration } from "../tools/declarations.ts";
 import { VERSION } from "../version.ts";
@@ -86,6 +87,7 @@ class Registration {
   readonly #options: PluginOptions;
   readonly #limits: Limits;
   readonly #steps = new Steps();
+  readonly #stepOptions: StepOptions;
   #engine: Engine | undefined;
   #loading: Promise<Engine> | undefined;
   #shutdown: Promise<void> | undefined;
@@ -94,6 +96,11 @@ class Registration {
     this.#api = api;
     this.#options = options;
     this.#limits = resolveLimits(options.limits);
+    this.#stepOptions = {
+      describe: (error) => this.#describe(error),
+      maxPartials: this.#limits.queuedPartials,
+      onEnd: (ended) => this.#steps.delete(ended),
+    };
   }
 
   tool({ name, description, parameters }: Declaration): HostTool {
@@ -114,23 +121,23 @@ class Registration {
   }
 
   #execute(name: HostTool["name"], params: unknown): StepHandle {
-    const step = new Step({
-      run: async (context) => {
-        if (this.#shutdown !== undefined) throw new AdapterError("shutdown", {});
-        if (!isObject(params))
-          throw new AdapterError("params.invalid", { tool: name, path: "", reason: "must be an object" });
-        const host = params[HOST_CONTEXT_KEY];
-        const engine = this.#engine ?? (await this.#load());
-        if (context.cancellation.cancelled) throw new AdapterError("cancelled", {});
-        return engine.run(name, params, isObject(host) ? host : undefined, context);
-      },
-      describe: (error) => this.#describe(error),
-      maxPartials: this.#limits.queuedPartials,
-      onEnd: (ended) => this.#steps.delete(ended),
-    });
+    const step = new Step(this.#stepOptions);
     this.#steps.add(step);
-    step.start();
+    step.start((context) => this.#run(name, params, context));
     return step;
+  }
+
+  #run(name: HostTool["name"], params: unknown, context: StepContext): Promise<AgentToolResult> {
+    if (this.#shutdown !== undefined) throw new AdapterError("shutdown", {});
+    if (!isObject(params))
+      throw new AdapterError("params.invalid", { tool: name, path: "", reason: "must be an object" });
+    const given = params[HOST_CONTEXT_KEY];
+    const host = isObject(given) ? given : undefined;
+    if (this.#engine !== undefined) return this.#engine.run(name, params, host, context);
+    return this.#load().then((engine) => {
+      if (context.cancellation.cancelled) throw new AdapterError("cancelled", {});
+      return engine.run(name, params, host, context);
+    });
   }
 
   async #load(): Promise<Engine> {

@@ -5,9 +5,11 @@ import { AdapterError, type Failure, reasonOf, toFailure } from "../errors.ts";
 const PENDING: StepResult = Object.freeze({ tag: "pending" });
 const DESTROYED: StepResult = Object.freeze({ tag: "err", ...toFailure(new AdapterError("destroyed", {})) });
 
+/** Does the work; may throw at once. Its late outcome, after a cancel, is dropped. */
+export type StepRun = (step: StepContext) => Promise<AgentToolResult>;
+
+/** What all steps of one host have in common. */
 export interface StepOptions {
-  /** Does the work. Its late outcome, after a cancel, is dropped. */
-  readonly run: (step: StepContext) => Promise<AgentToolResult>;
   /** The failure as the host may see it. */
   readonly describe: (error: unknown) => Failure;
   readonly maxPartials: number;
@@ -41,7 +43,7 @@ export class Step implements StepHandle {
   }
 
   /** Starts the work; called once, by whoever made the step. */
-  start(): void {
+  start(run: StepRun): void {
     if (this.#options === undefined) return;
     const { maxPartials } = this.#options;
     const context: StepContext = {
@@ -49,7 +51,7 @@ export class Step implements StepHandle {
       partial: (partial) => this.#push(partial, maxPartials),
     };
     // Its promise never rejects: every outcome ends in `#end`.
-    void this.#run(this.#options, context);
+    void this.#run(run, this.#options, context);
   }
 
   poll(onPartial?: (partial: AgentToolResult) => void): StepResult {
@@ -79,7 +81,7 @@ export class Step implements StepHandle {
     this.#state = DESTROYED;
   }
 
-  async #run({ run, describe }: StepOptions, context: StepContext): Promise<void> {
+  async #run(run: StepRun, { describe }: StepOptions, context: StepContext): Promise<void> {
     try {
       const result = await run(context);
       this.#end({ tag: "done", result });

@@ -106,7 +106,9 @@ export class Pending implements SendOptions, Deadline, CancelListener {
     return this.cancellation.signal;
   }
 
-  readonly answered = (): boolean => this.settled;
+  answered(): boolean {
+    return this.settled;
+  }
 
   readonly refusedWith = (status: number): void => {
     this.status = status;

@@ -14,12 +14,12 @@ const FIELDS = {
 } as const;
 const FIELD_NAMES = Object.keys(FIELDS) as (keyof typeof FIELDS)[];
 
-const SYNONYM_SHARE = 0.7;
+const SYNONYM_SHARE = 0.6;
 const PREFIX_SHARE = 0.5;
 const MIN_PREFIX = 4;
 const SATURATION = 1.2;
-const COVERAGE_EXPONENT = 1.2;
 const IMPLIED_WEIGHT = 0.3;
+const PARTICIPLE_WEIGHT = 0.4;
 const OTHER_ACTION_SHARE = 0.7;
 const MAX_TERMS = 32;
 const DESCRIPTION_CHARACTERS = 500;
@@ -86,11 +86,19 @@ function termsOf(query: string): Term[] {
     .map((word) => word.toLowerCase());
   const meaningful = asked.some((word) => !STOP_WORDS.has(word));
   const terms = new Map<string, Term>();
-  for (const word of asked) {
-    const root = stem(word);
-    if (terms.has(root) || (meaningful && STOP_WORDS.has(word))) continue;
-    const kind = reading.has(root) ? "reading" : actions.has(root) ? "action" : "thing";
-    terms.set(root, { stem: root, synonyms: synonyms.get(root) ?? none, weight: 1, kind });
+  for (let at = 0; at < asked.length; at++) {
+    const word = asked[at] ?? "";
+    const phrase = stem(word + (asked[at + 1] ?? ""));
+    const isPhrase = at + 1 < asked.length && actions.has(phrase);
+    const root = isPhrase ? phrase : stem(word);
+    if (isPhrase) at++;
+    else if (meaningful && STOP_WORDS.has(word)) continue;
+    if (terms.has(root)) continue;
+    // `failed` and `running` say which, not what to do.
+    const isVerb = actions.has(root) && !/.(?:ed|ing)$/.test(word);
+    const kind = !isVerb ? "thing" : reading.has(root) ? "reading" : "action";
+    const weight = actions.has(root) && !isVerb ? PARTICIPLE_WEIGHT : 1;
+    terms.set(root, { stem: root, synonyms: synonyms.get(root) ?? none, weight, kind });
   }
   const all = [...terms.values()];
   // Who names only a thing wants to see it.
@@ -252,5 +260,5 @@ function score({ worth }: Document, terms: readonly Term[], weights: readonly nu
     if (value > 0) matched++;
   });
   // Covering more of the query beats repeating one word of it.
-  return total * (Math.max(matched, 0.5) / asked) ** COVERAGE_EXPONENT;
+  return (total * Math.max(matched, 0.5)) / asked;
 }

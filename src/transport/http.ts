@@ -144,7 +144,12 @@ export class HttpTransport implements Transport {
 
   async #stream(response: HttpResponse, options: SendOptions): Promise<ReplyStream | undefined> {
     const { server, limits } = this.#client;
-    const stream = new ReplyStream({ server, limits, sink: this.#sink as Sink, answered: options.answered });
+    const stream = new ReplyStream({
+      server,
+      limits,
+      sink: this.#sink as Sink,
+      answered: () => options.answered?.() === true,
+    });
     try {
       if (await stream.read(response)) return undefined;
     } catch (error) {
@@ -154,8 +159,8 @@ export class HttpTransport implements Transport {
     return this.#mayResume(stream, options) ? stream : undefined;
   }
 
-  #mayResume(stream: ReplyStream, { answered }: SendOptions): boolean {
-    return this.#wire?.resumable === true && answered?.() === false && stream.lastEventId !== undefined;
+  #mayResume(stream: ReplyStream, options: SendOptions): boolean {
+    return this.#wire?.resumable === true && options.answered?.() === false && stream.lastEventId !== undefined;
   }
 
   /** Whatever the type says, a message is a message; a web page never is. An empty body is no answer, which the session notices. */
