@@ -1,9 +1,9 @@
-import { isObject } from "../protocol/jsonrpc.ts";
 import type { Item } from "../session/catalog.ts";
+import { type SearchTexts, searchTexts } from "./search-texts.ts";
 import { STOP_WORDS, stem, theVocabulary, words } from "./vocabulary.ts";
 
 /** What a word found in a field is worth, and how many words such a field usually has. */
-const FIELDS = {
+const FIELDS: Readonly<Record<keyof SearchTexts, FieldWeight>> = {
   name: { weight: 8, usual: 3, lengthShare: 0.9 },
   title: { weight: 3, usual: 3, lengthShare: 0.6 },
   firstSentence: { weight: 2.5, usual: 10, lengthShare: 0.6 },
@@ -11,22 +11,26 @@ const FIELDS = {
   parameters: { weight: 1, usual: 6, lengthShare: 0.6 },
   parameterTexts: { weight: 0.5, usual: 30, lengthShare: 0.6 },
   server: { weight: 1.5, usual: 1, lengthShare: 0 },
-} as const;
-const FIELD_NAMES = Object.keys(FIELDS) as (keyof typeof FIELDS)[];
+};
+const FIELD_NAMES = Object.keys(FIELDS) as (keyof SearchTexts)[];
+
+interface FieldWeight {
+  readonly weight: number;
+  readonly usual: number;
+  /** How much of the weight a longer field loses. */
+  readonly lengthShare: number;
+}
 
 const SYNONYM_SHARE = 0.6;
 const PREFIX_SHARE = 0.5;
 const MIN_PREFIX = 4;
 const SATURATION = 1.2;
+const COVERAGE_EXPONENT = 1.2;
 const IMPLIED_WEIGHT = 0.3;
 const PARTICIPLE_WEIGHT = 0.4;
 const OTHER_ACTION_SHARE = 0.7;
 const MAX_TERMS = 32;
-const DESCRIPTION_CHARACTERS = 500;
-const PARAMETER_CHARACTERS = 80;
-const MAX_CHOICES = 20;
-const MAX_PARAMETERS = 50;
-const OTHER_CHARACTERS = 2000;
+const QUERY_CHARACTERS = 2000;
 
 /** One thing that is searched for. */
 interface Term {
@@ -81,7 +85,7 @@ export function rank<T extends { readonly item: Item; readonly server?: string }
 function termsOf(query: string): Term[] {
   const { synonyms, actions, reading } = theVocabulary();
   const none: ReadonlySet<string> = new Set();
-  const asked = words(query.slice(0, OTHER_CHARACTERS))
+  const asked = words(query.slice(0, QUERY_CHARACTERS))
     .slice(0, MAX_TERMS)
     .map((word) => word.toLowerCase());
   const meaningful = asked.some((word) => !STOP_WORDS.has(word));
@@ -165,7 +169,7 @@ function documentOf(
 ): Document {
   const worth = new Array<number>(terms.length).fill(0);
   const best = new Array<number>(terms.length).fill(0);
-  const texts = textsOf(item, server);
+  const texts = searchTexts(item, server);
   for (const field of FIELD_NAMES) {
     const found = words(texts[field]);
     let hits: number[] | undefined;
@@ -192,54 +196,10 @@ function doesOtherwise(name: unknown, terms: readonly Term[]): boolean {
   const wanted = terms.filter(({ kind }) => kind === "action" || kind === "reading");
   if (wanted.length === 0 || typeof name !== "string") return false;
   const { actions } = theVocabulary();
-  const done = words(name.slice(0, OTHER_CHARACTERS))
+  const done = words(name.slice(0, QUERY_CHARACTERS))
     .map(stem)
     .filter((root) => actions.has(root));
   return done.length > 0 && !done.some((root) => wanted.some((term) => shareOf(term, root) > 0));
-}
-
-function textsOf(item: Item, server: string | undefined): Record<keyof typeof FIELDS, string> {
-  const { name, uri, uriTemplate, title, description } = item;
-  const parameters = parametersOf(item);
-  const told = typeof description === "string" ? description.slice(0, DESCRIPTION_CHARACTERS) : "";
-  const end = /[.!?。！？](?=\s|$)|\n/u.exec(told)?.index ?? told.length;
-  const texts = [name, uri, uriTemplate].filter((text) => typeof text === "string");
-  return {
-    name: texts.join(" ").slice(0, OTHER_CHARACTERS),
-    title: typeof title === "string" ? title.slice(0, OTHER_CHARACTERS) : "",
-    firstSentence: told.slice(0, end),
-    description: told.slice(end),
-    parameters: parameters
-      .map(([name]) => name)
-      .join(" ")
-      .slice(0, OTHER_CHARACTERS),
-    parameterTexts: parameters
-      .map(([, property]) => saidOf(property))
-      .join(" ")
-      .slice(0, OTHER_CHARACTERS),
-    server: server ?? "",
-  };
-}
-
-/** The parameters of a tool, or the arguments of a prompt. */
-function parametersOf({ inputSchema, arguments: list }: Item): (readonly [name: string, property: unknown])[] {
-  if (Array.isArray(list))
-    return list
-      .slice(0, MAX_PARAMETERS)
-      .filter(isObject)
-      .map((argument) => [typeof argument["name"] === "string" ? argument["name"] : "", argument]);
-  if (!isObject(inputSchema) || !isObject(inputSchema["properties"])) return [];
-  return Object.entries(inputSchema["properties"]).slice(0, MAX_PARAMETERS);
-}
-
-/** What a parameter's description says first, and the words it can be. */
-function saidOf(property: unknown): string {
-  if (!isObject(property)) return "";
-  const { description, enum: own, items } = property;
-  const choices = Array.isArray(own) ? own : isObject(items) && Array.isArray(items["enum"]) ? items["enum"] : [];
-  const texts = choices.slice(0, MAX_CHOICES).filter((choice) => typeof choice === "string");
-  if (typeof description === "string") texts.push(description.slice(0, PARAMETER_CHARACTERS));
-  return texts.join(" ");
 }
 
 /** A term that few of the items have tells more. */
@@ -260,5 +220,5 @@ function score({ worth }: Document, terms: readonly Term[], weights: readonly nu
     if (value > 0) matched++;
   });
   // Covering more of the query beats repeating one word of it.
-  return (total * Math.max(matched, 0.5)) / asked;
+  return total * (Math.max(matched, 0.5) / asked) ** COVERAGE_EXPONENT;
 }

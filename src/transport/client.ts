@@ -107,8 +107,8 @@ export class HttpClient {
 
   /** Ends what is on its way; nothing is sent any more but what ends the session. */
   stop(): void {
-    this.#stop.abort();
     const { server } = this;
+    this.#stop.abort(new AdapterError("closed.stopped", { server, outcomeUnknown: false }));
     for (const each of [...this.#context.inFlight])
       each.fail(new AdapterError("closed.stopped", { server, outcomeUnknown: each.outcomeUnknown }));
   }
@@ -138,7 +138,11 @@ export class HttpClient {
     const { method, cancel } = request;
     const signal = stopping && cancel !== undefined ? cancel.signal : this.#anySignal(cancel);
     const headers = await this.#authorizer.headers({ method, url: this.#urlOf(request) }, signal);
-    return this.#once({ ...request, headers: withHeaders(request.headers, headers) }, receive, stopping);
+    return this.#once(
+      { ...request, headers: withHeaders(request.headers, headers), authorization: headers },
+      receive,
+      stopping,
+    );
   }
 
   async #once<T>(request: HttpRequest, receive: Receive<T>, stopping: boolean): Promise<T | Challenged> {
@@ -179,7 +183,15 @@ export class HttpClient {
     const { method } = request;
     const wwwAuthenticate = response.headers["www-authenticate"] ?? "";
     const status = response.status as 401 | 403;
-    return new Challenged({ method, url: this.#urlOf(request), status, wwwAuthenticate, headers: response.headers });
+    const { authorization: sent } = request;
+    return new Challenged({
+      method,
+      url: this.#urlOf(request),
+      status,
+      wwwAuthenticate,
+      headers: response.headers,
+      ...(sent === undefined ? {} : { sent }),
+    });
   }
 
   #urlOf({ path }: HttpRequest): string {

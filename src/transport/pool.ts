@@ -12,6 +12,8 @@ export interface HttpRequest {
   /** What errors call it: the method of the message. */
   readonly label: string;
   readonly cancel?: CancelSource | undefined;
+  /** Those of the headers that the sign-in gave. */
+  readonly authorization?: Readonly<Record<string, string>>;
 }
 
 /** Time for one address of a host before the next is tried; Node's 250 ms would give up on working but distant hosts. */

@@ -35,7 +35,7 @@ describe("with a certified authorization server and a resource that checks its t
   });
 
   it("an expired token is refreshed, with a refresh token that rotates", async () => {
-    server.accessTokenSeconds = 1;
+    server.accessTokenSeconds = 3;
     const store = new MemoryStore();
     const { authorizer, opened } = withBrowser(resource.url, { store });
     await call(authorizer, resource.url);
@@ -117,7 +117,7 @@ describe("tokens bound to a key (DPoP)", () => {
   it("stay usable for another process, which has the key from the store, and through a refresh", async () => {
     resource.bound = true;
     const store = new MemoryStore();
-    server.accessTokenSeconds = 1;
+    server.accessTokenSeconds = 3;
     await call(withBrowser(resource.url, { store }).authorizer, resource.url);
     server.accessTokenSeconds = 300;
     const other = authorizerFor(resource.url, { store, settings: { scope: "read" } });

@@ -178,10 +178,9 @@ describe("in a process of its own", () => {
   });
 
   // Node reads the system's store from 22.15 on; OpenSSL lets a variable name it.
-  ("getCACertificates" in tls && process.platform === "linux" ? test : test.skip)(
-    "the system's certificates are trusted",
-    async () => {
-      expect(await run(secure.url("a"), { SSL_CERT_FILE: AUTHORITY, SSL_CERT_DIR: folder })).toContain('"id":2');
-    },
-  );
+  test("the system's certificates are trusted where Node can name them, and the refusal says why where it cannot", async () => {
+    const output = await run(secure.url("a"), { SSL_CERT_FILE: AUTHORITY, SSL_CERT_DIR: folder });
+    const named = "getCACertificates" in tls && process.platform === "linux";
+    expect(output).toMatch(named ? /"id":2/ : /certificate|issuer/i);
+  });
 });
