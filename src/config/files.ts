@@ -57,6 +57,8 @@ type Seen = Stats | string | undefined;
 
 /** Time stamps of FAT count two seconds; an edit within them may leave the stamp as it was. */
 const STAMP_MS = 2000;
+/** The same where stamps are finer: the system's clock ticks at least a hundred times a second. */
+const FINE_STAMP_MS = 100;
 const REMEMBERED_FILES = 1024;
 const WRITABLE_BY_OTHERS = 0o002;
 const MISSING = new Set(["ENOENT", "ENOTDIR"]);
@@ -161,7 +163,10 @@ function same(a: Seen, b: Seen): boolean {
 }
 
 function young({ mtimeMs, ctimeMs }: Stats): boolean {
-  return Math.abs(Date.now() - Math.max(mtimeMs, ctimeMs)) < STAMP_MS;
+  const newest = Math.max(mtimeMs, ctimeMs);
+  // A stamp within a second shows that this file system counts finer than in seconds.
+  const unit = newest % 1000 === 0 ? STAMP_MS : FINE_STAMP_MS;
+  return Math.abs(Date.now() - newest) < unit;
 }
 
 const REASONS: Readonly<Record<string, string>> = {

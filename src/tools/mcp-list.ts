@@ -6,11 +6,13 @@ import { isHidden, noticePartial, silence, unknownTool } from "./invoke.ts";
 import { json, type ListHead, listAnswer } from "./list-answer.ts";
 import { ParamReader } from "./params.ts";
 import { rank } from "./search.ts";
-import { brief } from "./signature.ts";
+import { briefs } from "./signature.ts";
 import { configuredServers, connectionStatus } from "./status.ts";
 import type { ToolContext } from "./tool.ts";
 
 const BEST = 8;
+/** What the matches of a query may cost, as far as names and required parameters leave room. */
+const QUERY_BYTES = 1500;
 
 interface Request {
   readonly kind: ListKind;
@@ -101,8 +103,8 @@ async function listOne(
     query,
     [...items].map(([name, item]) => ({ name, item })),
   );
-  const best = found.slice(0, BEST).map(({ name, item }) => brief(name, item));
-  return json({ server: spec.name, [kind]: best, more: Math.max(0, found.length - BEST) });
+  const answer = { server: spec.name, [kind]: [], more: Math.max(0, found.length - BEST) };
+  return json({ ...answer, [kind]: briefs(found.slice(0, BEST), QUERY_BYTES - JSON.stringify(answer).length) });
 }
 
 function visible(spec: ServerSpec, kind: ListKind, { items }: Catalog): ReadonlyMap<string, Item> {
@@ -134,8 +136,11 @@ async function searchAll(
     }),
   );
   const ranked = rank(query, found.flat());
-  const matches = ranked.slice(0, BEST).map(({ server, name, item }) => ({ server, ...brief(name, item) }));
-  return json({ matches, more: Math.max(0, ranked.length - BEST), failed });
+  const best = ranked.slice(0, BEST);
+  const more = Math.max(0, ranked.length - BEST);
+  const around = JSON.stringify({ matches: best.map(({ server }) => ({ server })), more, failed: [] }).length;
+  const shown = briefs(best, QUERY_BYTES - around);
+  return json({ matches: best.map(({ server }, at) => ({ server, ...shown[at] })), more, failed });
 }
 
 const PROBLEM_CHARACTERS = 300;

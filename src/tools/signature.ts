@@ -3,7 +3,9 @@ import type { Item } from "../session/catalog.ts";
 import { firstSentence, withoutHalfCharacter } from "./text.ts";
 
 const SUMMARY_CHARACTERS = 120;
+const SHORT = 60;
 const MAX_PARAMETERS = 24;
+const MAX_ARGUMENTS = 1000;
 const MAX_CHOICES = 6;
 const PART_CHARACTERS = 120;
 const SIGNATURE_CHARACTERS = 1000;
@@ -15,40 +17,83 @@ export interface Brief {
   readonly parameters: string;
 }
 
-export function brief(name: string, item: Item): Brief {
+export function brief(name: string, item: Item, detail: Detail = "types"): Brief {
   return {
     name,
-    summary: firstSentence(item["description"] ?? item["title"], SUMMARY_CHARACTERS),
-    parameters: signature(item),
+    summary: firstSentence(item["description"] ?? item["title"], detail === "least" ? SHORT : SUMMARY_CHARACTERS),
+    parameters: signature(item, detail),
   };
 }
 
+/** What is told of optional parameters: types, names, nothing; `least` leaves names of required ones and a short summary. */
+export type Detail = "types" | "names" | "required" | "least";
+
+/**
+ * The best matches in at most `bytes` of JSON where that can be. The first three, one of which is nearly always meant, keep
+ * their detail longest, so that it can be called without another look; none loses its name.
+ */
+export function briefs<T extends { readonly name: string; readonly item: Item }>(
+  found: readonly T[],
+  bytes: number,
+): Brief[] {
+  const shown = found.map(({ name, item }) => brief(name, item));
+  let size = bytesOf(shown);
+  for (const [from, end] of [[LIKELY, shown.length] as const, [0, Math.min(LIKELY, shown.length)] as const]) {
+    for (const detail of ["names", "required", "least"] as const) {
+      for (let at = end - 1; at >= from && size > bytes; at--) {
+        const { name, item } = found[at] as T;
+        const shorter = brief(name, item, detail);
+        size += bytesOf(shorter) - bytesOf(shown[at]);
+        shown[at] = shorter;
+      }
+    }
+  }
+  return shown;
+}
+
+const LIKELY = 3;
+
+function bytesOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
+}
+
 /** Parameters as `a: string, b?: number`; also of a prompt, whose arguments are a list. Of bounded length. */
-export function signature(item: Item): string {
-  const { arguments: list, inputSchema: schema } = item;
-  if (Array.isArray(list))
-    return joined(list.slice(0, MAX_PARAMETERS).filter(isObject).map(promptArgument), list.length);
-  if (!isObject(schema) || !isObject(schema["properties"])) return "";
-  const required = new Set<unknown>(Array.isArray(schema["required"]) ? schema["required"] : []);
-  const entries = Object.entries(schema["properties"]);
+export function signature(item: Item, detail: Detail = "types"): string {
+  const parameters = parametersOf(item);
   // What must be given comes first: it is what a model gets wrong.
-  const ordered = [
-    ...entries.filter(([name]) => required.has(name)),
-    ...entries.filter(([name]) => !required.has(name)),
-  ];
-  const shown = ordered
-    .slice(0, MAX_PARAMETERS)
-    .map(([name, property]) => `${cut(name)}${required.has(name) ? "" : "?"}: ${cut(typeName(property))}`);
-  return joined(shown, entries.length);
+  const ordered = [...parameters.filter(({ required }) => required), ...parameters.filter(({ required }) => !required)];
+  const kept = detail === "types" || detail === "names" ? ordered : ordered.filter(({ required }) => required);
+  const shown = kept.slice(0, MAX_PARAMETERS).map(({ name, required, type }) => {
+    const isTyped = detail === "types" || (required && detail !== "least");
+    return `${cut(name)}${required ? "" : "?"}${isTyped ? `: ${cut(type())}` : ""}`;
+  });
+  return joined(shown, parameters.length);
+}
+
+interface Parameter {
+  readonly name: string;
+  readonly required: boolean;
+  type(): string;
+}
+
+function parametersOf({ arguments: list, inputSchema: schema }: Item): Parameter[] {
+  if (Array.isArray(list)) return list.slice(0, MAX_ARGUMENTS).filter(isObject).map(promptArgument);
+  if (!isObject(schema) || !isObject(schema["properties"])) return [];
+  const required = new Set<unknown>(Array.isArray(schema["required"]) ? schema["required"] : []);
+  return Object.entries(schema["properties"]).map(([name, property]) => ({
+    name,
+    required: required.has(name),
+    type: () => typeName(property),
+  }));
+}
+
+function promptArgument({ name, required }: Item): Parameter {
+  return { name: typeof name === "string" ? name : "unnamed", required: required === true, type: () => "string" };
 }
 
 function joined(shown: readonly string[], of: number): string {
-  const text = of > shown.length ? `${shown.join(", ")}, …` : shown.join(", ");
+  const text = (of > shown.length ? [...shown, "…"] : shown).join(", ");
   return text.length > SIGNATURE_CHARACTERS ? `${withoutHalfCharacter(text.slice(0, SIGNATURE_CHARACTERS))}…` : text;
-}
-
-function promptArgument({ name, required }: Item): string {
-  return `${typeof name === "string" ? cut(name) : "unnamed"}${required === true ? "" : "?"}: string`;
 }
 
 function cut(text: string): string {

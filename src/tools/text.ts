@@ -1,10 +1,16 @@
 const ELLIPSIS = "…";
+const SENTENCE_END = /(?<!\b(?:e\.g|i\.e|vs))[.!?。！？](?=\s|$)/iu;
 
 /** The first sentence of a text, on one line, at most `max` characters; a longer one is cut between words. */
 export function firstSentence(text: unknown, max: number): string {
   if (typeof text !== "string") return "";
-  const line = text.slice(0, 2000).replace(/\s+/g, " ").trim();
-  const end = /[.!?。！？](?=\s|$)/u.exec(line);
+  // A paragraph ends a sentence too: a heading often has no full stop.
+  const [paragraph = ""] = text
+    .slice(0, 2000)
+    .trim()
+    .split(/\n[^\S\n]*\n/, 1);
+  const line = paragraph.replace(/\s+/g, " ").trim();
+  const end = SENTENCE_END.exec(line);
   const sentence = end === null ? line : line.slice(0, end.index + end[0].length);
   if (sentence.length <= max) return sentence;
   const space = sentence.slice(0, max).lastIndexOf(" ");
