@@ -28,7 +28,6 @@ const SATURATION = 1.2;
 const COVERAGE_EXPONENT = 1.2;
 const IMPLIED_WEIGHT = 0.4;
 const PARTICIPLE_WEIGHT = 0.2;
-const OTHER_ACTION_SHARE = 0.7;
 const MAX_TERMS = 32;
 const QUERY_CHARACTERS = 2000;
 
@@ -72,11 +71,7 @@ export function rank<T extends { readonly item: Item; readonly server?: string }
   return candidates
     .map((candidate, index) => ({ candidate, index, document: documents[index] as Document }))
     .filter(({ document }) => !isFound || found(document))
-    .map(({ candidate, index, document }) => ({
-      candidate,
-      index,
-      score: score(document, terms, weights) * (doesOtherwise(candidate.item["name"], terms) ? OTHER_ACTION_SHARE : 1),
-    }))
+    .map(({ candidate, index, document }) => ({ candidate, index, score: score(document, terms, weights) }))
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score || a.index - b.index)
     .map(({ candidate }) => candidate);
@@ -189,17 +184,6 @@ function documentOf(
       worth[at] = (worth[at] ?? 0) + (unit * count * (1 + SATURATION)) / (count + SATURATION);
   }
   return { worth, best };
-}
-
-/** The name says that something else is done than what is asked for. */
-function doesOtherwise(name: unknown, terms: readonly Term[]): boolean {
-  const wanted = terms.filter(({ kind }) => kind === "action" || kind === "reading");
-  if (wanted.length === 0 || typeof name !== "string") return false;
-  const { actions } = theVocabulary();
-  const done = words(name.slice(0, QUERY_CHARACTERS))
-    .map(stem)
-    .filter((root) => actions.has(root));
-  return done.length > 0 && !done.some((root) => wanted.some((term) => shareOf(term, root) > 0));
 }
 
 /** A term that few of the items have tells more. */

@@ -1,0 +1,103 @@
+import { describe, expect, test } from "@jest/globals";
+import { harnesses, jsonOf, textOf } from "../support/plugin-harness.ts";
+
+const make = harnesses();
+
+interface Brief {
+  readonly server?: string;
+  readonly name: string;
+  readonly summary: string;
+  readonly parameters: string;
+}
+
+const bytesOf = (text: string): number => Buffer.byteLength(text);
+
+describe("a server with 400 tools", () => {
+  test("costs at most 1,500 bytes from the question to the call", async () => {
+    const host = make().serve("big", "catalog");
+    for (const [query, name] of [
+      ["make a new invoice", "billing_create_invoice"],
+      ["remove a mailbox", "mail_delete_mailbox"],
+      ["audit a dns zone", "dns_audit_zone"],
+      ["tickets", "support_list_ticket"],
+    ] as const) {
+      const found = textOf(await host.list("big", { query }));
+      expect(bytesOf(found)).toBeLessThanOrEqual(1500);
+      const { tools, more } = JSON.parse(found) as { tools: Brief[]; more: number };
+      expect(tools.slice(0, 3).map((tool) => tool.name)).toContain(name);
+      expect(tools).toHaveLength(8);
+      expect(more).toBeGreaterThan(0);
+    }
+    const [best] = jsonOf(await host.list("big", { query: "make a new invoice" }))["tools"] as Brief[];
+    expect(best).toEqual({
+      name: "billing_create_invoice",
+      summary: "Creates a invoice of the billing service that the account owns.",
+      parameters: "title: string, owner?: string, tags?: string",
+    });
+    expect(textOf(await host.call("big", "billing_create_invoice", { title: "May" }))).toBe(
+      'billing_create_invoice {"title":"May"}',
+    );
+  });
+
+  test("is listed within the bound: in full, in brief, as names, as some names", async () => {
+    const host = make();
+    for (const [name, maxResultBytes] of Object.entries({ full: 400_000, brief: 80_000, names: 20_000, some: 3_000 }))
+      host.serve(name, "catalog", "", { maxResultBytes });
+    host.serve("usual", "catalog");
+    const [full, brief, names, some, usual] = await Promise.all(
+      ["full", "brief", "names", "some", "usual"].map(async (name) => host.list(name)),
+    );
+    const whole = full === undefined ? [] : (jsonOf(full)["tools"] as object[]);
+    expect(bytesOf(JSON.stringify(whole))).toBeGreaterThan(170_000);
+    for (const [result, limit] of [[brief, 80_000] as const, [names, 20_000] as const, [some, 3_000] as const]) {
+      if (result === undefined) throw new Error("No answer.");
+      expect(bytesOf(textOf(result))).toBeLessThanOrEqual(limit);
+      expect(jsonOf(result)["hint"]).toContain('"tool"');
+      expect(result.details?.["tools"]).toEqual(whole);
+    }
+    const briefs = jsonOf(brief ?? { content: [] })["tools"] as Brief[];
+    expect(briefs).toHaveLength(400);
+    for (const { summary, parameters } of briefs) {
+      expect(summary.length).toBeLessThanOrEqual(120);
+      expect(summary).toMatch(/^[^.]+\.$/);
+      expect(parameters).toMatch(/^\w+: string(, \w+\?: string)*$/);
+    }
+    expect(jsonOf(names ?? { content: [] })).toMatchObject({ tools: expect.any(Array), more: 0 });
+    const { tools, more } = jsonOf(some ?? { content: [] }) as { tools: string[]; more: number };
+    expect(tools.length).toBeGreaterThan(50);
+    expect(tools.length + more).toBe(400);
+    expect(bytesOf(textOf(usual ?? { content: [] }))).toBeLessThanOrEqual(50 * 1024);
+  });
+
+  test("gives one tool in full for a fraction of the list", async () => {
+    const host = make().serve("big", "catalog");
+    const { tools } = jsonOf(await host.list("big", { tool: "dns_update_zone" })) as { tools: object[] };
+    expect(tools).toEqual([expect.objectContaining({ name: "dns_update_zone", inputSchema: expect.any(Object) })]);
+    expect(bytesOf(textOf(await host.list("big", { tool: "dns_update_zone" })))).toBeLessThan(1000);
+  });
+});
+
+describe("a search over all servers", () => {
+  test("ranks across them within the same bound, and names one that fails", async () => {
+    const host = make().serve("money", "catalog", "billing").serve("staff", "catalog", "people");
+    host.serve("web", "catalog", "dns").serve("broken", "processes", "fatal");
+    const answer = textOf(await host.run("mcp_list", { configPath: host.configPath, query: "export payslips" }));
+    const { matches, more, failed } = JSON.parse(answer) as {
+      matches: Brief[];
+      more: number;
+      failed: { server: string; error: string }[];
+    };
+    expect(matches[0]).toEqual({
+      server: "staff",
+      name: "people_export_payslip",
+      summary: "Writes to a file a payslip of the people service that the account owns.",
+      parameters: "id: string, format?: string",
+    });
+    expect(matches).toHaveLength(8);
+    expect(more).toBeGreaterThan(0);
+    expect(failed.map(({ server }) => server)).toEqual(["broken"]);
+    expect(bytesOf(answer) - bytesOf(JSON.stringify(failed))).toBeLessThanOrEqual(1500);
+    const { server = "", name } = matches[0] ?? { name: "" };
+    expect(textOf(await host.call(server, name, { id: "7" }))).toBe('people_export_payslip {"id":"7"}');
+  });
+});
