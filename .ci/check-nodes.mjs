@@ -3,16 +3,13 @@
  * require, jiti, a real call, the Pi extension, the command. Ends with the line "N passed, N failed".
  */
 import { execFile } from "node:child_process";
-import { cp, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { cp, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { promisify } from "node:util";
+import { check, equal, install, npm, pack, ROOT, runChecks } from "./checks.mjs";
 
-const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const NAME = "rpi-mcp-adapter";
 const JITI = "2.7.0";
-const windows = process.platform === "win32";
 const { engines } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
 const LINES = [engines.node.replace(/^>=/, ""), "20", "22", "24"];
 
@@ -55,26 +52,11 @@ const PRINTED = {
   "jiti.mjs": "Echo: x",
 };
 
-const counts = { passed: 0, failed: 0 };
-const folder = await realpath(await mkdtemp(join(tmpdir(), "nodes-check-")));
-try {
-  await checkAll();
-} catch (error) {
-  counts.failed += 1;
-  console.error(error);
-} finally {
-  await rm(folder, { recursive: true, force: true, maxRetries: 3 });
-}
-console.log(`${counts.passed} passed, ${counts.failed} failed`);
-process.exitCode = counts.failed > 0 ? 1 : 0;
+await runChecks("nodes-check", checkAll);
 
-async function checkAll() {
-  const packed = await npm("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", folder], ROOT);
+async function checkAll(folder) {
   const app = join(folder, "app");
-  await mkdir(app);
-  await writeFile(join(app, "package.json"), '{"private":true}');
-  const tarball = join(folder, JSON.parse(packed)[0].filename);
-  await npm("npm", ["install", "--no-audit", "--no-fund", "--ignore-scripts", tarball, `jiti@${JITI}`], app);
+  await install(app, (await pack(folder)).path, `jiti@${JITI}`);
   for (const [name, text] of Object.entries(USES)) await writeFile(join(app, name), text);
   await cp(join(ROOT, "test", "fixtures", "servers"), join(app, "servers"), { recursive: true });
   const agent = { command: process.execPath, args: [join(app, "servers", "agent.mjs")] };
@@ -105,26 +87,4 @@ async function runNode(node, args, cwd) {
   const { stdout, stderr } = await promisify(execFile)(node, args, { cwd, timeout: 60_000 });
   equal(stderr, "");
   return stdout;
-}
-
-async function npm(command, args, cwd) {
-  const options = { cwd, shell: windows, maxBuffer: 2 ** 26, timeout: 300_000 };
-  const { stdout } = await promisify(execFile)(windows ? `${command}.cmd` : command, args, options);
-  return stdout;
-}
-
-async function check(title, body) {
-  try {
-    await body();
-    counts.passed += 1;
-    console.log(`ok   ${title}`);
-  } catch (error) {
-    counts.failed += 1;
-    console.log(`FAIL ${title}\n${[error.message, error.stdout, error.stderr].filter(Boolean).join("\n")}`);
-  }
-}
-
-function equal(actual, expected) {
-  const [found, due] = [actual, expected].map((each) => JSON.stringify(each));
-  if (found !== due) throw new Error(`expected ${due}, found ${found}`);
 }

@@ -1,12 +1,10 @@
 /** Packs the built package, installs the tarball in an empty folder and uses it there as a stranger would. */
 import { execFile } from "node:child_process";
-import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { cp, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { promisify } from "node:util";
+import { check, equal, install, matches, npm, pack, ROOT, runChecks } from "./checks.mjs";
 
-const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const NAME = "rpi-mcp-adapter";
 const ENTRIES = [NAME, `${NAME}/host`, `${NAME}/pi`];
 const INSTALLED_BYTES = 8 * 1024 * 1024;
@@ -14,30 +12,12 @@ const INSTALLED_BYTES = 8 * 1024 * 1024;
 const USER_SCRIPTS = ["preinstall", "install", "postinstall", "preuninstall", "uninstall", "postuninstall"];
 /** The modules that the types of test/types are about, and where a consumer finds them. */
 const PUBLISHED = { "src/index.ts": NAME, "src/host/host.ts": `${NAME}/host`, "src/pi/extension.ts": `${NAME}/pi` };
-const npm = process.platform === "win32" ? "npm.cmd" : "npm";
-const npx = process.platform === "win32" ? "npx.cmd" : "npx";
 
-const counts = { passed: 0, failed: 0 };
-const folder = await realpath(await mkdtemp(join(tmpdir(), "package-check-")));
-try {
-  await checkAll();
-} catch (error) {
-  counts.failed += 1;
-  console.error(error);
-} finally {
-  await rm(folder, { recursive: true, force: true, maxRetries: 3 });
-}
-console.log(`${counts.passed} passed, ${counts.failed} failed`);
-process.exitCode = counts.failed > 0 ? 1 : 0;
+await runChecks("package-check", checkAll);
 
-async function checkAll() {
-  const [packed] = JSON.parse(
-    await run(npm, ["pack", "--ignore-scripts", "--json", "--pack-destination", folder], ROOT),
-  );
-  const tarball = join(folder, packed.filename);
+async function checkAll(folder) {
+  const packed = await pack(folder);
   const app = join(folder, "app");
-  await mkdir(app);
-  await writeFile(join(app, "package.json"), `${JSON.stringify({ name: "app", private: true, type: "module" })}\n`);
   const installed = join(app, "node_modules", NAME);
 
   await check("the tarball holds only what is published", () => {
@@ -62,7 +42,7 @@ async function checkAll() {
     );
   });
   await check("the tarball installs, and brings no other package", async () => {
-    await run(npm, ["install", "--no-audit", "--no-fund", "--ignore-scripts", tarball], app);
+    await install(app, packed.path);
     equal(
       (await readdir(join(app, "node_modules"))).filter((each) => !each.startsWith(".")),
       [NAME],
@@ -75,12 +55,12 @@ async function checkAll() {
     equal([USER_SCRIPTS.filter((name) => name in scripts), dependencies], [[], {}]);
   });
   await check("npx rpi-mcp --help tells how to use it", async () => {
-    matches(await run(npx, ["--no-install", "rpi-mcp", "--help"], app), /rpi-mcp/);
+    matches(await npm("npx", ["--no-install", "rpi-mcp", "--help"], app), /rpi-mcp/);
   });
   for (const entry of ENTRIES) {
     await check(`import "${entry}" works and prints nothing`, async () => {
       await writeFile(join(app, "import.js"), `await import("${entry}");\n`);
-      equal(await run(process.execPath, ["import.js"], app), "");
+      equal(await runNode(["import.js"], app), "");
     });
   }
   await check("plugin.json is exported, agrees with package.json and names a file that registers", async () => {
@@ -93,7 +73,7 @@ async function checkAll() {
       console.log(plugin.version === require("${NAME}/package.json").version, typeof register, abiVersion, ...tools, ...events);`;
     await writeFile(join(app, "plugin.js"), script);
     const expected = "true function 1 mcp_list mcp_call mcp_request SessionShutdown";
-    equal((await run(process.execPath, ["plugin.js"], app)).trim(), expected);
+    equal((await runNode(["plugin.js"], app)).trim(), expected);
   });
   await check("the extensions that package.json gives to Pi exist", async () => {
     const { pi } = JSON.parse(await readFile(join(installed, "package.json"), "utf8"));
@@ -105,24 +85,11 @@ async function checkAll() {
   ]) {
     await check(`a consumer with module ${module} compiles`, () => compile(app, module, moduleResolution));
   }
-  await check("publint finds nothing", () =>
-    run(process.execPath, [tool("publint", "src/cli.js"), installed, "--strict"], app),
-  );
+  await check("publint finds nothing", () => runNode([tool("publint", "src/cli.js"), installed, "--strict"], app));
   await check("every entry has the right types", () => {
     const flags = ["--profile", "esm-only", "--no-emoji", "--no-color"];
-    return run(process.execPath, [tool("@arethetypeswrong/cli", "dist/index.js"), tarball, ...flags], app);
+    return runNode([tool("@arethetypeswrong/cli", "dist/index.js"), packed.path, ...flags], app);
   });
-}
-
-async function check(title, body) {
-  try {
-    await body();
-    counts.passed += 1;
-    console.log(`ok   ${title}`);
-  } catch (error) {
-    counts.failed += 1;
-    console.log(`FAIL ${title}\n${[error.message, error.stdout, error.stderr].filter(Boolean).join("\n")}`);
-  }
 }
 
 async function sizeOf(path) {
@@ -153,24 +120,14 @@ async function compile(app, module, moduleResolution) {
   const types = { skipLibCheck: false, typeRoots: ["./types"], types: ["node"], exactOptionalPropertyTypes: true };
   const config = { compilerOptions: { ...compilerOptions, ...types }, files: ["consumer.ts", ...tests] };
   await writeFile(join(consumer, "tsconfig.json"), JSON.stringify(config));
-  await run(process.execPath, [tool("typescript", "bin/tsc"), "-p", consumer], app);
+  await runNode([tool("typescript", "bin/tsc"), "-p", consumer], app);
 }
 
 function tool(name, path) {
   return join(ROOT, "node_modules", name, path);
 }
 
-async function run(command, args, cwd) {
-  const shell = process.platform === "win32" && command.endsWith(".cmd");
-  const { stdout } = await promisify(execFile)(command, args, { cwd, shell, maxBuffer: 2 ** 26, timeout: 120_000 });
+async function runNode(args, cwd) {
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd, maxBuffer: 2 ** 26, timeout: 120_000 });
   return stdout;
-}
-
-function equal(actual, expected) {
-  const [found, wanted] = [actual, expected].map((each) => JSON.stringify(each));
-  if (found !== wanted) throw new Error(`expected ${wanted}, found ${found}`);
-}
-
-function matches(text, pattern) {
-  if (!pattern.test(text)) throw new Error(`expected ${pattern}, found ${JSON.stringify(text.slice(0, 500))}`);
 }

@@ -3,16 +3,14 @@
  * line "N passed, N failed". With arguments, only the checks whose titles hold one of them.
  */
 
-import { cp, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { cp, readFile, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { installPacked, installPi } from "./pi/install.mjs";
+import { check as checkOne, equal, install, matches, pack, ROOT, runChecks } from "./checks.mjs";
+import { installPi } from "./pi/install.mjs";
 import { imagesIn, resultsIn } from "./pi/model.mjs";
 import { startPi } from "./pi/run.mjs";
 
-const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const require = createRequire(import.meta.url);
 const EVERYTHING = join(
   dirname(require.resolve("@modelcontextprotocol/server-everything/package.json")),
@@ -31,24 +29,20 @@ const PAIRS = 9;
 const ROUNDS = 3;
 
 const wanted = process.argv.slice(2);
-const counts = { passed: 0, failed: 0 };
-const folder = await realpath(await mkdtemp(join(tmpdir(), "test-pi-")));
 const running = new Set();
+let folder;
 let pi;
 let adapter;
 
-try {
+await runChecks("test-pi", async (made) => {
+  folder = made;
   pi = await installPi();
-  adapter = await installPacked(ROOT, folder);
+  const packed = await pack(folder);
+  const app = join(folder, "app");
+  await install(app, packed.path);
+  adapter = join(app, "node_modules", packed.name);
   await checkAll();
-} catch (error) {
-  counts.failed += 1;
-  console.error(error);
-} finally {
-  await rm(folder, { recursive: true, force: true, maxRetries: 3 });
-}
-console.log(`${counts.passed} passed, ${counts.failed} failed`);
-process.exitCode = counts.failed > 0 || counts.passed === 0 ? 1 : 0;
+});
 
 async function checkAll() {
   await check("find a tool and call it: three round trips, few bytes", findAndCall);
@@ -461,17 +455,13 @@ async function cleanEnd(run) {
 
 async function check(title, body) {
   if (wanted.length > 0 && !wanted.some((each) => title.includes(each))) return;
-  const startedAt = performance.now();
-  try {
-    await body();
-    counts.passed += 1;
-    console.log(`ok   ${title} (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`);
-  } catch (error) {
-    counts.failed += 1;
-    console.log(`FAIL ${title}\n${error.stack}`);
-  } finally {
-    for (const run of running) await stop(run);
-  }
+  await checkOne(title, async () => {
+    try {
+      await body();
+    } finally {
+      for (const run of running) await stop(run);
+    }
+  });
 }
 
 async function until(what, condition) {
@@ -508,13 +498,4 @@ function median(values) {
 function atMost(what, value, limit) {
   console.log(`     ${Math.round(value)} ${what} (at most ${limit})`);
   if (!(value <= limit)) throw new Error(`${what}: ${value}, at most ${limit}`);
-}
-
-function equal(actual, expected) {
-  const [found, due] = [actual, expected].map((each) => JSON.stringify(each));
-  if (found !== due) throw new Error(`expected ${due}, found ${found}`);
-}
-
-function matches(text, pattern) {
-  if (!pattern.test(text ?? "")) throw new Error(`expected ${pattern}, found ${JSON.stringify(text)}`);
 }
