@@ -1,10 +1,10 @@
-import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { type Browser, chromium } from "playwright-core";
 import { FakeAuthorizationServer, FakeResource } from "../support/fake-oauth.ts";
 import { authorizerFor, call } from "../support/oauth-client.ts";
 
-const CHROMIUM = "/usr/bin/chromium";
+/** The browser is no dependency of the package: `npm run test:browser` wants one that is installed. */
+const { CHROMIUM = "/usr/bin/chromium" } = process.env;
 const QUIET = [
   "--no-sandbox",
   "--disable-gpu",
@@ -15,10 +15,7 @@ const QUIET = [
   "--disable-sync",
 ];
 
-/** Only where the browser is installed: it is no dependency of the package. */
-const inBrowser = existsSync(CHROMIUM) ? describe : describe.skip;
-
-inBrowser("a person who signs in with a real browser", () => {
+describe("a person who signs in with a real browser", () => {
   let browser: Browser;
   let server: FakeAuthorizationServer;
   let resource: FakeResource;
