@@ -93,6 +93,8 @@ export class TransportClient implements Sink {
   }
 }
 
+const opened: TransportClient[] = [];
+
 export async function httpClient(
   url: string,
   options: Partial<Omit<HttpTransportOptions, "limits">> & { readonly limits?: Partial<Limits> } = {},
@@ -105,8 +107,14 @@ export async function httpClient(
     limits: resolveLimits(options.limits),
   });
   const client = new TransportClient(transport);
+  opened.push(client);
   await transport.open(client);
   return client;
+}
+
+/** Closes what `httpClient` has opened. */
+export async function closeClients(): Promise<void> {
+  await Promise.all(opened.splice(0).map(({ transport }) => transport.close()));
 }
 
 export function textOf(reply: Reply | undefined): string | undefined {
