@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from "@jest/globals
 import { MemoryStore } from "../../src/auth/store.ts";
 import { Redactor } from "../../src/redactor.ts";
 import { FakeAuthorizationServer, FakeResource, json } from "../support/fake-oauth.ts";
-import { authorizerFor, call, withBrowser } from "../support/oauth-client.ts";
+import { authorizerFor, call, refuse, withBrowser } from "../support/oauth-client.ts";
 
 let server: FakeAuthorizationServer;
 let resource: FakeResource;
@@ -194,15 +194,7 @@ describe("tokens", () => {
     const old = await authorizer.headers({ method: "POST", url: resource.url }, signal);
     server.live.clear();
     await call(authorizer, resource.url);
-    const late = {
-      method: "POST",
-      url: resource.url,
-      status: 401,
-      wwwAuthenticate: "Bearer",
-      headers: {},
-      sent: old,
-    } as const;
-    await authorizer.challenge(late, signal);
+    await refuse(authorizer, resource.url, old);
     expect(server.requests("/token")).toHaveLength(2);
     expect(opened).toHaveLength(1);
   });
