@@ -162,6 +162,15 @@ describe("metadata", () => {
     expect(message).toContain("did not answer within 0.1 s");
   });
 
+  it("of any length, and a challenge of any length, are shown in part", async () => {
+    resource.challenge = () => `realm="${"y".repeat(3000)}", resource_metadata="${resource.origin}${PRM}"`;
+    const issuer = `${server.issuer}/${"x".repeat(3000)}`;
+    resource.describe = () => ({ resource: resource.url, authorization_servers: [issuer] });
+    const { details } = await refusal();
+    expect(details.reason).toHaveLength(1001);
+    expect(details.wwwAuthenticate).toHaveLength(1001);
+  });
+
   it("of a host that does not exist says so", async () => {
     const gone = await new FakeAuthorizationServer().start();
     const { issuer } = gone;

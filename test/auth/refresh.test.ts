@@ -155,6 +155,17 @@ describe("a refresh that nobody waits for any more", () => {
     expect(server.requests("/token")).toHaveLength(2);
     expect(opened).toHaveLength(1);
   });
+
+  it("is given up where the answer does not come soon, and holds up no other call for longer", async () => {
+    const { authorizer } = withBrowser(resource.url, { store, limits: { oauthRequestMs: 60_000 } });
+    await call(authorizer, resource.url);
+    server.live.clear();
+    const controller = new AbortController();
+    server.overrides.set("/token", () => controller.abort());
+    await expect(call(authorizer, resource.url, controller.signal)).rejects.toMatchObject({ code: "cancelled" });
+    server.overrides.clear();
+    expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 1 });
+  });
 });
 
 describe("a clock that jumps", () => {
