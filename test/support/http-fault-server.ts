@@ -56,7 +56,6 @@ export class FaultServer {
   readonly state = new Map<string, number>();
   readonly sockets = new Set<Socket>();
   connections = 0;
-  peakSockets = 0;
   readonly #options: FaultServerOptions;
   readonly #server: Server;
 
@@ -132,7 +131,6 @@ export class FaultServer {
   #connected(socket: Socket): void {
     const connection = ++this.connections;
     this.sockets.add(socket);
-    this.peakSockets = Math.max(this.peakSockets, this.sockets.size);
     socket.on("close", () => this.sockets.delete(socket));
     // A peer that goes away is what this server is for.
     socket.on("error", () => undefined);

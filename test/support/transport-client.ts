@@ -17,7 +17,6 @@ export interface Reply {
 export class TransportClient implements Sink {
   readonly transport: Transport;
   readonly received: JsonRpcMessage[] = [];
-  readonly raw: Raw[] = [];
   readonly closings: Error[] = [];
   readonly #waiting = new Map<unknown, { settle: (reply: Reply) => void; done: boolean }>();
   #nextId = 1;
@@ -77,7 +76,6 @@ export class TransportClient implements Sink {
   message(raw: Raw): boolean {
     const messages = parseMessages(raw.toString(), LIMITS.batchElements);
     if (messages === undefined) return false;
-    this.raw.push(raw);
     for (const message of messages) {
       this.received.push(message);
       const waiting = isResponse(message) ? this.#waiting.get(message.id) : undefined;

@@ -146,14 +146,9 @@ describe("in a process of its own", () => {
     );
   });
 
-  function run(url: string, env: Record<string, string>): Promise<string> {
-    const { stdout } = {
-      stdout: promisify(execFile)(process.execPath, [script, url], {
-        env: { ...process.env, ...env },
-        timeout: 10_000,
-      }),
-    };
-    return stdout.then((result) => result.stdout);
+  async function run(url: string, env: Record<string, string>): Promise<string> {
+    const options = { env: { ...process.env, ...env }, timeout: 10_000 };
+    return (await promisify(execFile)(process.execPath, [script, url], options)).stdout;
   }
 
   test("an idle connection does not keep Node alive", async () => {
