@@ -25,7 +25,7 @@ export function failed(
   reason: string,
   more: Pick<Facts["auth.failed"], "hint" | "oauthError"> = {},
 ): AdapterError<"auth.failed"> {
-  const shown = printable(context.redactor.text(reason), MAX_CHARACTERS);
+  const shown = printable(context.redactor.text(reason));
   return new AdapterError("auth.failed", { server: context.server, reason: shown, ...more });
 }
 
@@ -34,11 +34,12 @@ export function cancelledBy(signal: AbortSignal, server: string): AdapterError {
   return isAdapterError(signal.reason) ? signal.reason : new AdapterError("cancelled", { server });
 }
 
-/** Remote text as it may be quoted: one line, without control characters, bounded. */
+/** Remote text as it may be quoted within a sentence. */
 export function excerpt(text: string, limits: Limits): string {
   return printable(text, limits.quotedCharacters);
 }
 
+/** Remote text as it may be shown: one line, without control characters, bounded. */
 export function printable(text: string, characters: number = MAX_CHARACTERS): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed here.
   const line = text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, " ").trim();

@@ -28,19 +28,20 @@ export async function lockFile(path: string, waitMs: number, signal: AbortSignal
   const deadline = performance.now() + waitMs;
   for (let refusals = 0; ; ) {
     const created = await create(path, content).catch((error: unknown) => {
-      // Windows refuses for a moment while the file that was there is being deleted.
       refusals += 1;
-      if (process.platform !== "win32" || !isCode(error, "EPERM", "EACCES", "EBUSY") || refusals > 10) throw error;
+      if (!isMomentary(error) || refusals > 10) throw error;
       return false;
     });
     if (created) return { release: () => release(path, content) };
     const found = await inspect(path);
-    if (found === "gone" && refusals === 0) continue;
-    if (found !== "gone" && found.abandoned) {
+    if (found === "gone") {
+      if (refusals === 0) continue;
+    } else if (found.abandoned) {
       await breakLock(path, found.content, owner.id);
       continue;
+    } else if (performance.now() >= deadline) {
+      return { heldBy: found.holder };
     }
-    if (found !== "gone" && performance.now() >= deadline) return { heldBy: found.holder };
     await sleep(POLL_MS / 2 + Math.random() * POLL_MS, undefined, { signal });
   }
 }
@@ -71,7 +72,7 @@ async function inspect(path: string): Promise<"gone" | { content: string; abando
     return { content, abandoned: dead || age > ABANDONED_MS, holder: `process ${owner.pid} on ${owner.host}` };
   } catch (error) {
     if (isCode(error, "ENOENT")) return "gone";
-    if (process.platform !== "win32" || !isCode(error, "EPERM", "EACCES", "EBUSY")) throw error;
+    if (!isMomentary(error)) throw error;
     return { content: "", abandoned: false, holder: "another process" };
   }
 }
@@ -115,6 +116,11 @@ function isAlive(pid: number): boolean {
   } catch (error) {
     return !isCode(error, "ESRCH"); // EPERM: it lives and belongs to somebody else.
   }
+}
+
+/** Windows refuses for a moment while a file is being deleted. */
+function isMomentary(error: unknown): boolean {
+  return process.platform === "win32" && isCode(error, "EPERM", "EACCES", "EBUSY");
 }
 
 function isCode(error: unknown, ...codes: string[]): boolean {

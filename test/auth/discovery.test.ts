@@ -168,14 +168,18 @@ describe("scopes", () => {
   const scopeAsked = (server: FakeAuthorizationServer): (string | null)[] =>
     server.requests("/authorize").map(({ query }) => query.get("scope"));
 
+  const supports = (each: FakeResource, ...scopes: string[]): void => {
+    each.describe = () => ({
+      resource: each.url,
+      authorization_servers: [each.trusted.issuer],
+      scopes_supported: scopes,
+    });
+  };
+
   it("are those of the challenge, not all that the resource names", async () => {
     const { server, resource } = await start((_, each) => {
       each.challenge = () => `scope="read", resource_metadata="${each.origin}${each.metadataPath}"`;
-      each.describe = () => ({
-        resource: each.url,
-        authorization_servers: [each.trusted.issuer],
-        scopes_supported: ["all"],
-      });
+      supports(each, "all");
     });
     await call(withBrowser(resource.url).authorizer, resource.url);
     expect(scopeAsked(server)).toEqual(["read"]);
@@ -183,11 +187,7 @@ describe("scopes", () => {
 
   it("are all that the resource names where the challenge names none", async () => {
     const { server, resource } = await start((_, each) => {
-      each.describe = () => ({
-        resource: each.url,
-        authorization_servers: [each.trusted.issuer],
-        scopes_supported: ["a", "b"],
-      });
+      supports(each, "a", "b");
     });
     await call(withBrowser(resource.url).authorizer, resource.url);
     await call(withBrowser(resource.url, { settings: { scope: "a" } }).authorizer, resource.url);
@@ -207,11 +207,7 @@ describe("scopes", () => {
   it("grow by what a request needs, and keep what was granted", async () => {
     const { server, resource } = await start((_, each) => {
       each.challenge = () => `scope="read", resource_metadata="${each.origin}${each.metadataPath}"`;
-      each.describe = () => ({
-        resource: each.url,
-        authorization_servers: [each.trusted.issuer],
-        scopes_supported: ["all"],
-      });
+      supports(each, "all");
     });
     const { authorizer } = withBrowser(resource.url);
     await call(authorizer, resource.url);

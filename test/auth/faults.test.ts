@@ -9,6 +9,7 @@ import { LIMITS } from "../../src/limits.ts";
 import { Redactor } from "../../src/redactor.ts";
 import { FakeAuthorizationServer, FakeResource, json } from "../support/fake-oauth.ts";
 import { authorizerFor, browse, call, withBrowser } from "../support/oauth-client.ts";
+import { waitFor } from "../support/wait.ts";
 
 const PRM = "/.well-known/oauth-protected-resource/mcp";
 const AS = "/.well-known/oauth-authorization-server";
@@ -160,6 +161,15 @@ describe("metadata", () => {
     resource.overrides.set(PRM, () => undefined);
     const { message } = await refusal({ limits: { oauthRequestMs: 100 } });
     expect(message).toContain("did not answer within 0.1 s");
+  });
+
+  it("of any length, and a challenge of any length, are shown in part", async () => {
+    resource.challenge = () => `realm="${"y".repeat(3000)}", resource_metadata="${resource.origin}${PRM}"`;
+    const issuer = `${server.issuer}/${"x".repeat(3000)}`;
+    resource.describe = () => ({ resource: resource.url, authorization_servers: [issuer] });
+    const { details } = await refusal();
+    expect(details.reason).toHaveLength(1001);
+    expect(details.wwwAuthenticate).toHaveLength(1001);
   });
 
   it("of a host that does not exist says so", async () => {
@@ -418,14 +428,12 @@ describe("the person's side", () => {
       },
     });
     await expect(call(authorizer, resource.url, controller.signal)).rejects.toMatchObject({ code: "cancelled" });
-    const deadline = Date.now() + 2000;
-    while (
-      Date.now() < deadline &&
-      (await fetch(redirect).then(
-        () => true,
+    const refused = (): Promise<boolean> =>
+      fetch(redirect).then(
         () => false,
-      ))
-    );
+        () => true,
+      );
+    await waitFor("the way back is closed", refused, 2000);
     await expect(fetch(redirect)).rejects.toThrow("fetch failed");
     expect(told?.aborted).toBe(true);
     expect(resource.executed).toBe(0);

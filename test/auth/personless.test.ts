@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from "@jest/globals
 import { jwtVerify } from "jose";
 import { MemoryStore } from "../../src/auth/store.ts";
 import { FakeAuthorizationServer, FakeResource, FakeServer, json, type Seen } from "../support/fake-oauth.ts";
-import { authorizerFor, call } from "../support/oauth-client.ts";
+import { authorizerFor, call, refuse } from "../support/oauth-client.ts";
 
 const JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 
@@ -56,15 +56,7 @@ describe("client credentials", () => {
     const sent = await authorizer.headers({ method: "POST", url: resource.url }, signal);
     server.live.clear();
     await call(authorizer, resource.url);
-    const late = {
-      method: "POST",
-      url: resource.url,
-      status: 401,
-      wwwAuthenticate: "Bearer",
-      headers: {},
-      sent,
-    } as const;
-    await authorizer.challenge(late, signal);
+    await refuse(authorizer, resource.url, sent);
     expect(server.requests("/token")).toHaveLength(2);
   });
 

@@ -5,6 +5,7 @@ import { resolveLimits } from "../../src/limits.ts";
 import { Redactor } from "../../src/redactor.ts";
 import { authorizerFor, call, withBrowser } from "../support/oauth-client.ts";
 import { RealAuthorizationServer, StrictResource } from "../support/real-oauth.ts";
+import { waitFor } from "../support/wait.ts";
 
 const MACHINE = {
   client_id: "machine",
@@ -41,9 +42,7 @@ describe("with a certified authorization server and a resource that checks its t
     await call(authorizer, resource.url);
     const first = (await store.read(resource.url)).grants[0];
     server.accessTokenSeconds = 300;
-    const deadline = Date.now() + 5000;
-    while (Date.now() < (first?.expiresAt ?? 0) && Date.now() < deadline)
-      await new Promise((resolve) => setTimeout(resolve, 20));
+    await waitFor("the token has ended", () => Date.now() >= (first?.expiresAt ?? 0));
     expect((await call(authorizer, resource.url)).status).toBe(200);
     const second = (await store.read(resource.url)).grants[0];
     expect(second?.accessToken).not.toBe(first?.accessToken);
@@ -122,7 +121,7 @@ describe("tokens bound to a key (DPoP)", () => {
     server.accessTokenSeconds = 300;
     const other = authorizerFor(resource.url, { store, settings: { scope: "read" } });
     const { expiresAt = 0 } = (await store.read(resource.url)).grants[0] ?? {};
-    while (Date.now() < expiresAt) await new Promise((resolve) => setTimeout(resolve, 20));
+    await waitFor("the token has ended", () => Date.now() >= expiresAt);
     expect((await call(other, resource.url)).status).toBe(200);
     expect(resource.schemes.every((scheme) => scheme === "DPoP")).toBe(true);
   });

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from "@jest/globals
 import { MemoryStore } from "../../src/auth/store.ts";
 import { Redactor } from "../../src/redactor.ts";
 import { FakeAuthorizationServer, FakeResource, json } from "../support/fake-oauth.ts";
-import { authorizerFor, call, withBrowser } from "../support/oauth-client.ts";
+import { authorizerFor, call, refuse, withBrowser } from "../support/oauth-client.ts";
 
 let server: FakeAuthorizationServer;
 let resource: FakeResource;
@@ -155,6 +155,17 @@ describe("a refresh that nobody waits for any more", () => {
     expect(server.requests("/token")).toHaveLength(2);
     expect(opened).toHaveLength(1);
   });
+
+  it("is given up where the answer does not come soon, and holds up no other call for longer", async () => {
+    const { authorizer } = withBrowser(resource.url, { store, limits: { oauthRequestMs: 60_000 } });
+    await call(authorizer, resource.url);
+    server.live.clear();
+    const controller = new AbortController();
+    server.overrides.set("/token", () => controller.abort());
+    await expect(call(authorizer, resource.url, controller.signal)).rejects.toMatchObject({ code: "cancelled" });
+    server.overrides.clear();
+    expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 1 });
+  });
 });
 
 describe("a clock that jumps", () => {
@@ -194,15 +205,7 @@ describe("tokens", () => {
     const old = await authorizer.headers({ method: "POST", url: resource.url }, signal);
     server.live.clear();
     await call(authorizer, resource.url);
-    const late = {
-      method: "POST",
-      url: resource.url,
-      status: 401,
-      wwwAuthenticate: "Bearer",
-      headers: {},
-      sent: old,
-    } as const;
-    await authorizer.challenge(late, signal);
+    await refuse(authorizer, resource.url, old);
     expect(server.requests("/token")).toHaveLength(2);
     expect(opened).toHaveLength(1);
   });

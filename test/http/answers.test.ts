@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { beforeEach, describe, expect, test } from "@jest/globals";
 import { type FaultExchange, FaultServer, type Scenario } from "../support/http-fault-server.ts";
 import { ODDITIES } from "../support/http-faults.ts";
 import {
@@ -214,17 +214,11 @@ const SCENARIOS: Record<string, Scenario> = {
   "hang-call": { post: () => undefined },
 };
 
-let server: FaultServer;
-beforeAll(async () => {
-  server = await FaultServer.start({ scenarios: SCENARIOS });
-});
+const server = FaultServer.forTests(SCENARIOS);
 beforeEach(() => {
-  server.seen.length = 0;
-  server.executed.length = 0;
-  server.state.clear();
+  server.forget();
   answers = [];
 });
-afterAll(() => server.dispose());
 
 function hosting(scenario: string, options: HarnessOptions = {}): PluginHarness {
   return make({ limits: FAST, ...options }).configure("srv", { url: server.url(scenario) });

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import type { JsonRpcMessage } from "../../src/protocol/jsonrpc.ts";
 import { FaultServer } from "../support/http-fault-server.ts";
 import { type LegacyBehaviour, LegacySseServer, type LegacyStream } from "../support/legacy-sse-server.ts";
@@ -7,21 +7,15 @@ import { waitFor } from "../support/wait.ts";
 
 const make = harnesses();
 const running: LegacySseServer[] = [];
-let modern: FaultServer;
 
-beforeAll(async () => {
-  modern = await FaultServer.start({
-    scenarios: {
-      "not-found": { on: "*", post: (exchange) => exchange.respond(404), get: (exchange) => exchange.respond(404) },
-      "no-post": { on: "*", post: (exchange) => exchange.respond(405), get: (exchange) => exchange.json("{}") },
-      plain: {},
-    },
-  });
+const modern = FaultServer.forTests({
+  "not-found": { on: "*", post: (exchange) => exchange.respond(404), get: (exchange) => exchange.respond(404) },
+  "no-post": { on: "*", post: (exchange) => exchange.respond(405), get: (exchange) => exchange.json("{}") },
+  plain: {},
 });
 afterEach(async () => {
   await Promise.all(running.splice(0).map((server) => server.dispose()));
 });
-afterAll(() => modern.dispose());
 
 function answer(message: JsonRpcMessage, { send }: LegacyStream): void {
   if (!("id" in message) || !("method" in message)) return;

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { SENTENCES, type Situation } from "../../src/messages.ts";
 import { type FaultExchange, FaultServer, type Scenario } from "../support/http-fault-server.ts";
 import { FAULTS, type Fault } from "../support/http-faults.ts";
@@ -41,16 +41,11 @@ function unlessGood(fault: Fault): Scenario {
   };
 }
 
-let server: FaultServer;
-beforeAll(async () => {
-  server = await FaultServer.start({ scenarios: SCENARIOS });
-});
+const server = FaultServer.forTests(SCENARIOS);
 afterEach(() => {
   met.length = 0;
-  server.seen.length = 0;
-  server.executed.length = 0;
+  server.forget();
 });
-afterAll(() => server.dispose());
 
 function hosting(scenario: string): PluginHarness {
   return make({ limits: FAST }).configure("srv", { url: server.url(scenario) });

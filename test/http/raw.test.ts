@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { beforeEach, describe, expect, test } from "@jest/globals";
 import { type FaultExchange, FaultServer, type Scenario } from "../support/http-fault-server.ts";
 import { harnesses, jsonOf, settle } from "../support/plugin-harness.ts";
 import { waitFor } from "../support/wait.ts";
@@ -50,14 +50,8 @@ const SCENARIOS: Record<string, Scenario> = {
   silent: { on: "*", post: () => undefined },
 };
 
-let server: FaultServer;
-beforeAll(async () => {
-  server = await FaultServer.start({ scenarios: SCENARIOS });
-});
-beforeEach(() => {
-  server.seen.length = 0;
-});
-afterAll(() => server.dispose());
+const server = FaultServer.forTests(SCENARIOS);
+beforeEach(() => server.forget());
 
 function raw(scenario: string, more: object = {}): Record<string, unknown> {
   return { url: server.url(scenario), method: "vendor/method", ...more };

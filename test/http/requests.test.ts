@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { beforeEach, describe, expect, test } from "@jest/globals";
 import { type FaultExchange, FaultServer, type Scenario } from "../support/http-fault-server.ts";
 import { type HarnessOptions, harnesses, type PluginHarness, settle, textOf } from "../support/plugin-harness.ts";
 import { waitFor } from "../support/wait.ts";
@@ -103,17 +103,11 @@ const SCENARIOS: Record<string, Scenario> = {
 /** Since when a connection is idle, where a scenario looks. */
 const idle = new WeakMap<object, number>();
 
-let server: FaultServer;
-beforeAll(async () => {
-  server = await FaultServer.start({ scenarios: SCENARIOS });
-});
+const server = FaultServer.forTests(SCENARIOS);
 beforeEach(() => {
-  server.seen.length = 0;
-  server.executed.length = 0;
-  server.state.clear();
+  server.forget();
   held = [];
 });
-afterAll(() => server.dispose());
 
 function hosting(scenario: string, options: HarnessOptions = {}, entry: object = {}): PluginHarness {
   return make(options).configure("srv", { url: server.url(scenario), ...entry });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { beforeEach, describe, expect, test } from "@jest/globals";
 import { type FaultExchange, FaultServer, type Scenario } from "../support/http-fault-server.ts";
 import { harnesses, jsonOf, type PluginHarness, textOf } from "../support/plugin-harness.ts";
 import { waitFor } from "../support/wait.ts";
@@ -72,17 +72,12 @@ const SCENARIOS: Record<string, Scenario> = {
   },
 };
 
-let server: FaultServer;
-beforeAll(async () => {
-  server = await FaultServer.start({ scenarios: SCENARIOS });
-});
+const server = FaultServer.forTests(SCENARIOS);
 beforeEach(() => {
-  server.seen.length = 0;
-  server.executed.length = 0;
+  server.forget();
   held = [];
   gone = false;
 });
-afterAll(() => server.dispose());
 
 function hosting(scenario: string): PluginHarness {
   return make().configure("srv", { url: server.url(scenario) });

@@ -1,6 +1,7 @@
 import type { AddressInfo } from "node:net";
 import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, type TlsOptions } from "node:tls";
+import { afterAll, beforeAll } from "@jest/globals";
 
 /** One request as it arrived, byte for byte where it matters. */
 export interface Seen {
@@ -55,13 +56,20 @@ export class FaultServer {
   readonly state = new Map<string, number>();
   readonly sockets = new Set<Socket>();
   connections = 0;
-  peakSockets = 0;
   readonly #options: FaultServerOptions;
   readonly #server: Server;
 
   static async start(options: FaultServerOptions): Promise<FaultServer> {
     const server = new FaultServer(options);
-    await new Promise<void>((resolve) => server.#server.listen(0, options.host ?? "127.0.0.1", resolve));
+    await server.#listen();
+    return server;
+  }
+
+  /** The server of one test file, running while its tests do. */
+  static forTests(scenarios: FaultServerOptions["scenarios"]): FaultServer {
+    const server = new FaultServer({ scenarios });
+    beforeAll(() => server.#listen());
+    afterAll(() => server.dispose());
     return server;
   }
 
@@ -104,15 +112,25 @@ export class FaultServer {
     return next;
   }
 
+  /** Empties the ledger, for the next test. */
+  forget(): void {
+    this.seen.length = 0;
+    this.executed.length = 0;
+    this.state.clear();
+  }
+
   async dispose(): Promise<void> {
     for (const socket of this.sockets) socket.destroy();
     await new Promise<void>((resolve) => this.#server.close(() => resolve()));
   }
 
+  #listen(): Promise<void> {
+    return new Promise((resolve) => this.#server.listen(0, this.#options.host ?? "127.0.0.1", resolve));
+  }
+
   #connected(socket: Socket): void {
     const connection = ++this.connections;
     this.sockets.add(socket);
-    this.peakSockets = Math.max(this.peakSockets, this.sockets.size);
     socket.on("close", () => this.sockets.delete(socket));
     // A peer that goes away is what this server is for.
     socket.on("error", () => undefined);

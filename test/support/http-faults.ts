@@ -21,6 +21,11 @@ function after(runs: (exchange: FaultExchange, answer: string) => void): Pick<Sc
   return { post: (exchange) => runs(exchange, exchange.answer()) };
 }
 
+/** The head that belongs to the answer, with none of it. */
+function headOf(answer: string): string {
+  return head(200, { ...JSON_TYPE, "content-length": String(answer.length) });
+}
+
 function status(code: number, headers: Readonly<Record<string, string>> = {}, body = "no"): Fault {
   const outcomeUnknown = code === 408 || (code >= 500 && code !== 501 && code !== 505);
   return { fails: "http.status", runs: 0, outcomeUnknown, post: (exchange) => exchange.respond(code, headers, body) };
@@ -56,7 +61,7 @@ const CONNECTION: Readonly<Record<string, Fault>> = {
     ...broken,
     runs: 1,
     ...after((exchange, answer) => {
-      exchange.write(head(200, { ...JSON_TYPE, "content-length": String(answer.length) }));
+      exchange.write(headOf(answer));
       exchange.reset();
     }),
   },
@@ -64,7 +69,7 @@ const CONNECTION: Readonly<Record<string, Fault>> = {
     ...broken,
     runs: 1,
     ...after((exchange, answer) => {
-      exchange.write(head(200, { ...JSON_TYPE, "content-length": String(answer.length) }));
+      exchange.write(headOf(answer));
       exchange.close();
     }),
   },
@@ -72,7 +77,7 @@ const CONNECTION: Readonly<Record<string, Fault>> = {
     ...broken,
     runs: 1,
     ...after((exchange, answer) => {
-      exchange.write(head(200, { ...JSON_TYPE, "content-length": String(answer.length) }) + answer.slice(0, 20));
+      exchange.write(headOf(answer) + answer.slice(0, 20));
       exchange.reset();
     }),
   },
@@ -311,16 +316,12 @@ const SILENCES: Readonly<Record<string, Fault>> = {
   "hang-after-head": {
     ...silent,
     runs: 1,
-    ...after((exchange, answer) =>
-      exchange.write(head(200, { ...JSON_TYPE, "content-length": String(answer.length) })),
-    ),
+    ...after((exchange, answer) => exchange.write(headOf(answer))),
   },
   "hang-in-body": {
     ...silent,
     runs: 1,
-    ...after((exchange, answer) =>
-      exchange.write(head(200, { ...JSON_TYPE, "content-length": String(answer.length) }) + answer.slice(0, 9)),
-    ),
+    ...after((exchange, answer) => exchange.write(headOf(answer) + answer.slice(0, 9))),
   },
   "hang-in-event": {
     ...silent,

@@ -72,9 +72,8 @@ export class McpSchema {
       const definition = this.#byMethod.get(method);
       return definition === undefined ? [`${method} is not in the schema`] : this.#check(definition, message);
     }
-    if (message["error"] !== undefined)
-      return this.#check(this.#first("JSONRPCErrorResponse", "JSONRPCError"), message);
-    const envelope = this.#check(this.#first("JSONRPCResultResponse", "JSONRPCResponse"), message);
+    const envelope = this.envelope(message);
+    if (message["error"] !== undefined) return envelope;
     const answer = question === undefined ? undefined : ANSWERS[question];
     return [
       ...envelope,

@@ -69,6 +69,12 @@ export interface CallResult {
   readonly answered: number;
 }
 
+/** Tells of a request that was refused with what `sent` holds. */
+export function refuse(authorizer: Authorizer, url: string, sent: Challenge["sent"] & object): Promise<void> {
+  const challenge: Challenge = { method: "POST", url, status: 401, wwwAuthenticate: "Bearer", headers: {}, sent };
+  return authorizer.challenge(challenge, new AbortController().signal);
+}
+
 /** One request as the HTTP transport sends it: refused ones are sent again after an authorization, three times at most. */
 export async function call(
   authorizer: Authorizer,

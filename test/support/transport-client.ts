@@ -17,7 +17,6 @@ export interface Reply {
 export class TransportClient implements Sink {
   readonly transport: Transport;
   readonly received: JsonRpcMessage[] = [];
-  readonly raw: Raw[] = [];
   readonly closings: Error[] = [];
   readonly #waiting = new Map<unknown, { settle: (reply: Reply) => void; done: boolean }>();
   #nextId = 1;
@@ -77,7 +76,6 @@ export class TransportClient implements Sink {
   message(raw: Raw): boolean {
     const messages = parseMessages(raw.toString(), LIMITS.batchElements);
     if (messages === undefined) return false;
-    this.raw.push(raw);
     for (const message of messages) {
       this.received.push(message);
       const waiting = isResponse(message) ? this.#waiting.get(message.id) : undefined;
@@ -93,6 +91,8 @@ export class TransportClient implements Sink {
   }
 }
 
+const opened: TransportClient[] = [];
+
 export async function httpClient(
   url: string,
   options: Partial<Omit<HttpTransportOptions, "limits">> & { readonly limits?: Partial<Limits> } = {},
@@ -105,8 +105,14 @@ export async function httpClient(
     limits: resolveLimits(options.limits),
   });
   const client = new TransportClient(transport);
+  opened.push(client);
   await transport.open(client);
   return client;
+}
+
+/** Closes what `httpClient` has opened. */
+export async function closeClients(): Promise<void> {
+  await Promise.all(opened.splice(0).map(({ transport }) => transport.close()));
 }
 
 export function textOf(reply: Reply | undefined): string | undefined {

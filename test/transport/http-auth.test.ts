@@ -1,8 +1,8 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import type { AuthorizedRequest, Authorizer, Challenge } from "../../src/authorizer.ts";
 import { AdapterError } from "../../src/errors.ts";
 import { FaultServer, type Scenario } from "../support/http-fault-server.ts";
-import { failureOf, httpClient, type TransportClient, textOf } from "../support/transport-client.ts";
+import { closeClients, failureOf, httpClient, type TransportClient, textOf } from "../support/transport-client.ts";
 
 const BEARER = 'Bearer resource_metadata="https://rs.example/.well-known/oauth-protected-resource", scope="a"';
 
@@ -55,18 +55,11 @@ class FakeAuthorizer implements Authorizer {
   }
 }
 
-let server: FaultServer;
-const clients: TransportClient[] = [];
-
-beforeAll(async () => {
-  server = await FaultServer.start({ scenarios: SCENARIOS });
-});
+const server = FaultServer.forTests(SCENARIOS);
 afterEach(async () => {
-  await Promise.all(clients.splice(0).map((client) => client.transport.close()));
-  server.seen.length = 0;
-  server.executed.length = 0;
+  await closeClients();
+  server.forget();
 });
-afterAll(() => server.dispose());
 
 async function client(
   scenario: string,
@@ -82,7 +75,6 @@ async function client(
     headers: { Authorization: "Bearer from-the-entry" },
     ...(authorizer === undefined ? {} : { signIn: { eager, load } }),
   });
-  clients.push(made);
   return Object.assign(made, { loads: () => loads });
 }
 

@@ -1,7 +1,7 @@
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { type FaultExchange, FaultServer, type Scenario } from "../support/http-fault-server.ts";
-import { failureOf, httpClient, type TransportClient, textOf } from "../support/transport-client.ts";
+import { closeClients, failureOf, httpClient, type TransportClient, textOf } from "../support/transport-client.ts";
 import { waitFor } from "../support/wait.ts";
 
 const MiB = 1 << 20;
@@ -81,21 +81,11 @@ const SCENARIOS: Record<string, Scenario> = {
   },
 };
 
-let server: FaultServer;
-const clients: TransportClient[] = [];
+const server = FaultServer.forTests(SCENARIOS);
+afterEach(closeClients);
 
-beforeAll(async () => {
-  server = await FaultServer.start({ scenarios: SCENARIOS });
-});
-afterEach(async () => {
-  await Promise.all(clients.splice(0).map((client) => client.transport.close()));
-});
-afterAll(() => server.dispose());
-
-async function client(scenario: string, options: Parameters<typeof httpClient>[1] = {}): Promise<TransportClient> {
-  const made = await httpClient(server.url(scenario), options);
-  clients.push(made);
-  return made;
+function client(scenario: string, options?: Parameters<typeof httpClient>[1]): Promise<TransportClient> {
+  return httpClient(server.url(scenario), options);
 }
 
 describe("a message beyond 16 MiB", () => {

@@ -1,11 +1,12 @@
 import { lookup } from "node:dns/promises";
 import { getEventListeners } from "node:events";
 import { createServer } from "node:net";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { Cancellation } from "../../src/cancellation.ts";
+import { LIMITS } from "../../src/limits.ts";
 import { CuttingProxy } from "../support/cutting-proxy.ts";
 import { type FaultExchange, FaultServer, type Scenario } from "../support/http-fault-server.ts";
-import { failureOf, httpClient, type TransportClient, textOf } from "../support/transport-client.ts";
+import { closeClients, failureOf, httpClient, textOf } from "../support/transport-client.ts";
 import { waitFor } from "../support/wait.ts";
 
 const later = (milliseconds: number) => (exchange: FaultExchange) =>
@@ -47,28 +48,23 @@ const SCENARIOS: Record<string, Scenario> = {
   "hangs-up": { post: () => undefined },
 };
 
-let server: FaultServer;
-const clients: TransportClient[] = [];
-
-beforeAll(async () => {
-  server = await FaultServer.start({ scenarios: SCENARIOS });
-});
+const server = FaultServer.forTests(SCENARIOS);
 afterEach(async () => {
-  await Promise.all(clients.splice(0).map((client) => client.transport.close()));
+  jest.restoreAllMocks();
+  await closeClients();
   await waitFor("no socket is left open", () => server.sockets.size === 0, 5000);
 });
-afterAll(() => server.dispose());
 
-async function client(url: string, options: Parameters<typeof httpClient>[1] = {}): Promise<TransportClient> {
-  const made = await httpClient(url, options);
-  clients.push(made);
-  return made;
+const now = performance.now.bind(performance);
+/** Puts the monotonic clock ahead, until the test is over. */
+function putAhead(milliseconds: number): void {
+  jest.spyOn(performance, "now").mockImplementation(() => now() + milliseconds);
 }
 
 describe("connections are used again", () => {
   test.each(["plain", "sse"])("1,000 calls one after another use at most 2 (%s)", async (scenario) => {
     const before = server.connections;
-    const made = await client(server.url(scenario));
+    const made = await httpClient(server.url(scenario));
     await made.handshake();
     for (let at = 0; at < 1000; at++) await made.call("x");
     expect(server.connections - before).toBeLessThanOrEqual(2);
@@ -76,7 +72,7 @@ describe("connections are used again", () => {
   });
 
   test("64 calls in flight use at most 64, each gets its own answer, and none is open after close", async () => {
-    const made = await client(server.url("slower"));
+    const made = await httpClient(server.url("slower"));
     await made.handshake();
     const before = server.connections;
     for (let round = 0; round < 3; round++) {
@@ -90,7 +86,7 @@ describe("connections are used again", () => {
 
   test("a stream that ends soon after its answer is waited for rather than replaced", async () => {
     const limits = { endingMs: 2000, lingerMs: 2000 };
-    const made = await client(server.url("sse-ends-later"), { limits });
+    const made = await httpClient(server.url("sse-ends-later"), { limits });
     const before = server.connections;
     for (let at = 0; at < 20; at++) await made.call("x");
     expect(server.connections - before).toBeLessThanOrEqual(2);
@@ -99,38 +95,39 @@ describe("connections are used again", () => {
   });
 
   test("where streams never end, that is not tried for long", async () => {
-    const made = await client(server.url("sse-never-ends"), { limits: { endingMs: 400, lingerMs: 5000 } });
+    const made = await httpClient(server.url("sse-never-ends"), { limits: { endingMs: 400, lingerMs: 5000 } });
     const startedAt = performance.now();
     for (let at = 0; at < 20; at++) expect(textOf(await made.call("x"))).toBe("x");
     expect(performance.now() - startedAt).toBeLessThan(20 * 400);
   });
 
   test("one that was idle for too long is not", async () => {
-    const made = await client(server.url("plain"), { limits: { idleSocketMs: 1000 } });
+    const made = await httpClient(server.url("plain"));
     await made.call("one");
     const before = server.connections;
+    putAhead(LIMITS.idleSocketMs - 10_000);
     await made.call("two");
     expect(server.connections).toBe(before);
-    await new Promise((resolve) => setTimeout(resolve, 1010));
+    putAhead(2 * LIMITS.idleSocketMs);
     await made.call("three");
     expect(server.connections).toBe(before + 1);
   });
 
   test("a server's announcement can only shorten that", async () => {
-    const short = await client(server.url("hint-short"));
+    const short = await httpClient(server.url("hint-short"));
     await short.call("one");
     const before = server.connections;
     await short.call("two");
     expect(server.connections).toBe(before + 1);
-    const long = await client(server.url("hint-long"), { limits: { idleSocketMs: 50 } });
+    const long = await httpClient(server.url("hint-long"));
     await long.call("one");
-    await new Promise((resolve) => setTimeout(resolve, 60));
+    putAhead(LIMITS.idleSocketMs);
     await long.call("two");
     expect(server.connections).toBe(before + 3);
   });
 
   test("a message that asks for a fresh one gets it", async () => {
-    const made = await client(server.url("plain"));
+    const made = await httpClient(server.url("plain"));
     await Promise.all([made.call("a"), made.call("b")]);
     const before = server.connections;
     expect(textOf(await made.call("c", { fresh: true }))).toBe("c");
@@ -144,7 +141,7 @@ describe("stale connections [I08]", () => {
   test.each(["keep-alive-kill", "keep-alive-close"])(
     "%s: 500 times in a row, the call fails unrepeated and a fresh one works",
     async (scenario) => {
-      const made = await client(server.url(scenario));
+      const made = await httpClient(server.url(scenario));
       await made.call("first");
       for (let at = 0; at < 250; at++) {
         expect(await failureOf(made.call("stale"))).toMatchObject({
@@ -161,14 +158,14 @@ describe("stale connections [I08]", () => {
 
 describe("no clock but the caller's ends an exchange [J09]", () => {
   test("neither the idle time nor the server's announcement cuts a slow answer", async () => {
-    const made = await client(server.url("slow"), { limits: { idleSocketMs: 20, lingerMs: 20, refusalMs: 20 } });
+    const made = await httpClient(server.url("slow"), { limits: { idleSocketMs: 20, lingerMs: 20, refusalMs: 20 } });
     await made.request("ping");
     expect(textOf(await made.call("late"))).toBe("late");
   });
 
   test("giving up before anything was sent sends nothing", async () => {
     const before = server.connections;
-    const made = await client(server.url("plain"));
+    const made = await httpClient(server.url("plain"));
     const cancellation = new Cancellation();
     cancellation.cancel();
     expect((await failureOf(made.call("x", { cancellation }))).situation).toBe("cancelled");
@@ -177,12 +174,12 @@ describe("no clock but the caller's ends an exchange [J09]", () => {
   });
 
   test("a signal ends an exchange as a cancellation does, and no listener is left on it", async () => {
-    const made = await client(server.url("hangs-up"));
+    const made = await httpClient(server.url("hangs-up"));
     const controller = new AbortController();
     const { signal } = controller;
     await made.request("ping", {}, { signal });
     await failureOf(made.call("x".repeat(20 << 20), { signal }));
-    const nobody = await client("http://127.0.0.1:1/");
+    const nobody = await httpClient("http://127.0.0.1:1/");
     await failureOf(nobody.call("x", { signal }));
     expect(getEventListeners(signal, "abort")).toEqual([]);
     const failure = failureOf(made.call("x", { signal }));
@@ -194,7 +191,7 @@ describe("no clock but the caller's ends an exchange [J09]", () => {
   });
 
   test("close ends what is in flight, and says whether it may have run", async () => {
-    const made = await client(server.url("hangs-up"));
+    const made = await httpClient(server.url("hangs-up"));
     const failure = failureOf(made.call("x"));
     await waitFor("the call", () => server.posts("hangs-up").length >= 2);
     await made.transport.close();
@@ -209,7 +206,7 @@ describe("connecting", () => {
       unused.listen(0, "127.0.0.1", () => resolve((unused.address() as { port: number }).port)),
     );
     await new Promise((resolve) => unused.close(resolve));
-    const made = await client(`http://127.0.0.1:${port}/mcp?key=very-secret`);
+    const made = await httpClient(`http://127.0.0.1:${port}/mcp?key=very-secret`);
     const failure = await failureOf(made.call("x"));
     expect(failure).toMatchObject({
       code: "connect_failed",
@@ -219,7 +216,7 @@ describe("connecting", () => {
   });
 
   test("a name that does not exist: connect_failed", async () => {
-    const made = await client("http://no-such-host.invalid/mcp");
+    const made = await httpClient("http://no-such-host.invalid/mcp");
     expect((await failureOf(made.call("x"))).situation).toBe("connect.failed");
   });
 
@@ -229,10 +226,10 @@ describe("connecting", () => {
     const alone = await FaultServer.start({ scenarios: SCENARIOS, host });
     try {
       if (!addresses.some(({ address }) => address === host)) return;
-      const made = await client(alone.url("plain", "localhost"));
+      const made = await httpClient(alone.url("plain", "localhost"));
       expect(textOf(await made.call("hi"))).toBe("hi");
     } finally {
-      await Promise.all(clients.splice(0).map((each) => each.transport.close()));
+      await closeClients();
       await alone.dispose();
     }
   });
@@ -252,7 +249,7 @@ describe("a proxy that cuts connections: never twice, never silence", () => {
     ["sse", "close"],
   ] as const)("%s, cut by %s at every third byte of the answer", async (scenario, how) => {
     proxy.cut = undefined;
-    const made = await client(proxy.url(scenario));
+    const made = await httpClient(proxy.url(scenario));
     await made.handshake();
     let uncut = 0;
     for (let afterBytes = 0; uncut < 2; afterBytes += 3) {
@@ -273,7 +270,7 @@ describe("a proxy that cuts connections: never twice, never silence", () => {
 
   test("cut while the request is sent: nothing ran, and nothing is sent again", async () => {
     proxy.cut = undefined;
-    const made = await client(proxy.url("plain"));
+    const made = await httpClient(proxy.url("plain"));
     await made.handshake();
     const runs = server.executions("plain");
     for (let afterBytes = 0; afterBytes < 300; afterBytes += 37) {
@@ -286,7 +283,7 @@ describe("a proxy that cuts connections: never twice, never silence", () => {
   test("a proxy that holds a stream back until it is over only delays it", async () => {
     proxy.cut = undefined;
     proxy.bufferMs = 30;
-    const made = await client(proxy.url("sse"));
+    const made = await httpClient(proxy.url("sse"));
     expect(textOf(await made.call("held"))).toBe("held");
     proxy.bufferMs = 0;
   });

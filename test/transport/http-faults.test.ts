@@ -1,28 +1,19 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { Cancellation } from "../../src/cancellation.ts";
 import { FaultServer } from "../support/http-fault-server.ts";
 import { FAULTS, ODDITIES } from "../support/http-faults.ts";
-import { failureOf, httpClient, type TransportClient, textOf } from "../support/transport-client.ts";
+import { closeClients, failureOf, httpClient, type TransportClient, textOf } from "../support/transport-client.ts";
 import { waitFor } from "../support/wait.ts";
 
 /** Noticed when it happens, and not at some timeout; the rest is for a busy machine. */
 const PROMPT_MS = 3000;
 const FAST = { minRetryMs: 1, defaultRetryMs: 1, resumeAttempts: 3, refusalMs: 100, lingerMs: 50 };
 
-let server: FaultServer;
-const clients: TransportClient[] = [];
-
-beforeAll(async () => {
-  server = await FaultServer.start({ scenarios: { ...FAULTS, ...ODDITIES } });
-});
-afterEach(async () => {
-  await Promise.all(clients.splice(0).map((client) => client.transport.close()));
-});
-afterAll(() => server.dispose());
+const server = FaultServer.forTests({ ...FAULTS, ...ODDITIES });
+afterEach(closeClients);
 
 async function connected(scenario: string): Promise<TransportClient> {
   const client = await httpClient(server.url(scenario), { limits: FAST });
-  clients.push(client);
   await client.handshake();
   return client;
 }

@@ -1,8 +1,9 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { Cancellation } from "../../src/cancellation.ts";
 import type { Limits } from "../../src/limits.ts";
 import { type FaultExchange, FaultServer, type Scenario } from "../support/http-fault-server.ts";
 import {
+  closeClients,
   failureOf,
   httpClient,
   SESSION_WIRE,
@@ -95,20 +96,11 @@ const SCENARIOS: Record<string, Scenario> = {
 
 const FAST: Partial<Limits> = { minRetryMs: 5, defaultRetryMs: 30, maxRetryMs: 150, resumeAttempts: 4 };
 
-let server: FaultServer;
-const clients: TransportClient[] = [];
-
-beforeAll(async () => {
-  server = await FaultServer.start({ scenarios: SCENARIOS });
-});
-afterEach(async () => {
-  await Promise.all(clients.splice(0).map((client) => client.transport.close()));
-});
-afterAll(() => server.dispose());
+const server = FaultServer.forTests(SCENARIOS);
+afterEach(closeClients);
 
 async function connected(scenario: string, wire = SESSION_WIRE): Promise<TransportClient> {
   const client = await httpClient(server.url(scenario), { limits: FAST });
-  clients.push(client);
   await client.handshake(wire);
   return client;
 }

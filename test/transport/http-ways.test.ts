@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { FaultServer } from "../support/http-fault-server.ts";
 import { ForwardProxy } from "../support/http-proxy.ts";
-import { failureOf, httpClient, type TransportClient, textOf } from "../support/transport-client.ts";
+import { closeClients, failureOf, httpClient, textOf } from "../support/transport-client.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const TLS = join(ROOT, "test/fixtures/tls");
@@ -29,7 +29,6 @@ let secure: FaultServer;
 let proxy: ForwardProxy;
 let folder: string;
 let saved: Record<string, string | undefined>;
-const clients: TransportClient[] = [];
 
 beforeAll(async () => {
   plain = await FaultServer.start({ scenarios: {} });
@@ -51,20 +50,14 @@ afterEach(async () => {
     if (value === undefined) delete process.env[name];
     else process.env[name] = value;
   }
-  await Promise.all(clients.splice(0).map((client) => client.transport.close()));
+  await closeClients();
   await proxy.dispose();
 });
-
-async function client(url: string): Promise<TransportClient> {
-  const made = await httpClient(url);
-  clients.push(made);
-  return made;
-}
 
 describe("the environment's proxy", () => {
   test("carries plain HTTP, over connections that are kept", async () => {
     process.env["HTTP_PROXY"] = `http://me:pass%20word@127.0.0.1:${proxy.port}`;
-    const made = await client(plain.url("a?b=c"));
+    const made = await httpClient(plain.url("a?b=c"));
     const connections = plain.connections;
     for (const text of ["one", "two", "ünï"]) expect(textOf(await made.call(text))).toBe(text);
     expect(proxy.asked).toEqual(Array(3).fill(`POST ${plain.url("a?b=c")}`));
@@ -80,7 +73,7 @@ describe("the environment's proxy", () => {
   test("is left aside for what NO_PROXY names", async () => {
     process.env["http_proxy"] = `http://127.0.0.1:${proxy.port}`;
     process.env["no_proxy"] = "example.org,127.0.0.1";
-    const made = await client(plain.url("a"));
+    const made = await httpClient(plain.url("a"));
     expect(textOf(await made.call("direct"))).toBe("direct");
     expect(proxy.asked).toEqual([]);
   });
@@ -88,10 +81,10 @@ describe("the environment's proxy", () => {
   test("that refuses, or is not there, makes an error that names it without its password", async () => {
     process.env["http_proxy"] = `http://me:pass-word@127.0.0.1:${proxy.port}`;
     proxy.refuse = 407;
-    const refused = await client(plain.url("a"));
+    const refused = await httpClient(plain.url("a"));
     expect(await failureOf(refused.call("x"))).toMatchObject({ situation: "http.status", details: { status: 407 } });
     process.env["http_proxy"] = "http://me:pass-word@127.0.0.1:1";
-    const missing = await client(plain.url("a"));
+    const missing = await httpClient(plain.url("a"));
     const failure = await failureOf(missing.call("x"));
     expect(failure).toMatchObject({
       situation: "connect.failed",
@@ -103,7 +96,7 @@ describe("the environment's proxy", () => {
   test("a proxy that refuses a tunnel has refused the request unsent", async () => {
     process.env["https_proxy"] = `http://127.0.0.1:${proxy.port}`;
     proxy.refuse = 403;
-    const made = await client(secure.url("a"));
+    const made = await httpClient(secure.url("a"));
     expect((await failureOf(made.call("x"))).code).toMatch(/^(http_error|connect_failed)$/);
     expect(secure.posts("a")).toEqual([]);
   });
@@ -111,7 +104,7 @@ describe("the environment's proxy", () => {
 
 describe("TLS", () => {
   test("a certificate of an unknown authority: connect_failed, and nothing was sent", async () => {
-    const made = await client(secure.url("a"));
+    const made = await httpClient(secure.url("a"));
     expect(await failureOf(made.call("x"))).toMatchObject({
       situation: "connect.failed",
       details: { reason: expect.stringContaining("certificate") },
@@ -120,7 +113,7 @@ describe("TLS", () => {
   });
 
   test("plain HTTP on a TLS port fails at once", async () => {
-    const made = await client(secure.url("a").replace("https:", "http:"));
+    const made = await httpClient(secure.url("a").replace("https:", "http:"));
     expect((await failureOf(made.call("x"))).code).toMatch(/^(closed|protocol_error)$/);
   });
 });
@@ -153,14 +146,9 @@ describe("in a process of its own", () => {
     );
   });
 
-  function run(url: string, env: Record<string, string>): Promise<string> {
-    const { stdout } = {
-      stdout: promisify(execFile)(process.execPath, [script, url], {
-        env: { ...process.env, ...env },
-        timeout: 10_000,
-      }),
-    };
-    return stdout.then((result) => result.stdout);
+  async function run(url: string, env: Record<string, string>): Promise<string> {
+    const options = { env: { ...process.env, ...env }, timeout: 10_000 };
+    return (await promisify(execFile)(process.execPath, [script, url], options)).stdout;
   }
 
   test("an idle connection does not keep Node alive", async () => {

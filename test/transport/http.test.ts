@@ -1,9 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { AdapterError } from "../../src/errors.ts";
 import { LIMITS } from "../../src/limits.ts";
 import { HttpTransport, rejectionOf } from "../../src/transport/http.ts";
 import { FaultServer, type Scenario } from "../support/http-fault-server.ts";
 import {
+  closeClients,
   failureOf,
   httpClient,
   SESSION_WIRE,
@@ -92,22 +93,14 @@ function rpcError(id: unknown): string {
   return JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32000, message: "no" } });
 }
 
-let server: FaultServer;
-const clients: TransportClient[] = [];
-
-beforeAll(async () => {
-  server = await FaultServer.start({ scenarios: SCENARIOS });
-});
+const server = FaultServer.forTests(SCENARIOS);
 afterEach(async () => {
-  await Promise.all(clients.splice(0).map((client) => client.transport.close()));
-  server.seen.length = 0;
+  await closeClients();
+  server.forget();
 });
-afterAll(() => server.dispose());
 
-async function client(scenario: string, options: Parameters<typeof httpClient>[1] = {}): Promise<TransportClient> {
-  const made = await httpClient(server.url(scenario), options);
-  clients.push(made);
-  return made;
+function client(scenario: string, options?: Parameters<typeof httpClient>[1]): Promise<TransportClient> {
+  return httpClient(server.url(scenario), options);
 }
 
 async function connected(scenario: string, wire = SESSION_WIRE): Promise<TransportClient> {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { beforeEach, describe, expect, test } from "@jest/globals";
 import type { HostServices } from "../../src/contract.ts";
 import { type FaultExchange, FaultServer, type Scenario } from "../support/http-fault-server.ts";
 import { harnesses, jsonOf, type PluginHarness, textOf } from "../support/plugin-harness.ts";
@@ -14,7 +14,6 @@ const LIMITS = { standingMs: 400, resumeAttempts: 3, minRetryMs: 20 };
 let streams: FaultExchange[] = [];
 let calls: FaultExchange[] = [];
 const begun = new WeakSet<FaultExchange>();
-let server: FaultServer;
 
 /** A server that asks on the stream before it answers a call. */
 const ASKS: Scenario = {
@@ -64,27 +63,22 @@ function refusing(status: number, type = "text/plain", body = "no"): Scenario {
   return { opening: OPENING, get: (exchange) => exchange.respond(status, { "content-type": type }, body) };
 }
 
-beforeAll(async () => {
-  server = await FaultServer.start({
-    scenarios: {
-      asks: ASKS,
-      "asks-late": ASKS_LATE,
-      "get-404": refusing(404),
-      "get-400": refusing(400),
-      "get-401": refusing(401),
-      "get-500": refusing(500),
-      "get-html": refusing(200, "text/html", "<p>no</p>"),
-      "get-405": { opening: OPENING },
-      "get-hangs": { opening: OPENING, get: () => undefined },
-      "get-closes": slow((exchange) => {
-        exchange.begin();
-        exchange.chunk("retry: 0\n\n");
-        exchange.finish();
-      }),
-    },
-  });
+const server = FaultServer.forTests({
+  asks: ASKS,
+  "asks-late": ASKS_LATE,
+  "get-404": refusing(404),
+  "get-400": refusing(400),
+  "get-401": refusing(401),
+  "get-500": refusing(500),
+  "get-html": refusing(200, "text/html", "<p>no</p>"),
+  "get-405": { opening: OPENING },
+  "get-hangs": { opening: OPENING, get: () => undefined },
+  "get-closes": slow((exchange) => {
+    exchange.begin();
+    exchange.chunk("retry: 0\n\n");
+    exchange.finish();
+  }),
 });
-afterAll(() => server.dispose());
 beforeEach(() => {
   streams = [];
   calls = [];
