@@ -16,10 +16,10 @@ export interface Authorizer {
    */
   challenge(challenge: Challenge, signal: AbortSignal): Promise<void>;
   /**
-   * Looks at a response, of whatever status, for what the next request needs (a DPoP nonce), and whether the token was
-   * accepted: a refusal carries `WWW-Authenticate`.
+   * Looks at a response for what the next request needs (a DPoP nonce), and whether the token was accepted: a refusal has
+   * the status 401, or carries `WWW-Authenticate`.
    */
-  observe?(headers: Readonly<Record<string, string | string[] | undefined>>): void;
+  observe?(headers: Readonly<Record<string, string | string[] | undefined>>, status: number): void;
 }
 
 export interface AuthorizedRequest {

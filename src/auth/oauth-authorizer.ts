@@ -62,9 +62,9 @@ export class OAuthAuthorizer implements Authorizer {
     }
   }
 
-  observe(headers: Challenge["headers"]): void {
+  observe(headers: Challenge["headers"], status: number): void {
     this.#state.nonce = nonceOf(headers) ?? this.#state.nonce;
-    if (headers["www-authenticate"] === undefined) this.#state.accepted = this.#state.givenOut;
+    if (status !== 401 && headers["www-authenticate"] === undefined) this.#state.accepted = this.#state.givenOut;
   }
 
   /**

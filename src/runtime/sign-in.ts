@@ -49,7 +49,7 @@ export class SignIns {
     });
     return {
       headers: (request, signal) => inner.headers(request, signal),
-      observe: (headers) => inner.observe?.(headers),
+      observe: (headers, status) => inner.observe?.(headers, status),
       challenge: async (challenge, signal) => {
         const end = wait.begin();
         try {

@@ -163,7 +163,7 @@ export class HttpClient {
 
   #unlessChallenged<T>(request: HttpRequest, receive: Receive<T>, pool: Pool): Receive<T | Challenged> {
     return (response) => {
-      this.#authorizer?.observe?.(response.headers);
+      this.#authorizer?.observe?.(response.headers, response.status);
       this.#ready = pool;
       return isChallenge(response) ? this.#challenged(request, response) : receive(response);
     };

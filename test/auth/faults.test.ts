@@ -491,6 +491,16 @@ describe("a server that is never satisfied", () => {
     expect(opened).toHaveLength(1);
   });
 
+  it("with 401 that does not say what it wants does not send the person round again either", async () => {
+    resource.overrides.set("/mcp", (_, response) => json(response, 401, {}));
+    const { authorizer, opened } = withBrowser(resource.url);
+    await expect(call(authorizer, resource.url)).rejects.toMatchObject({
+      code: "auth_required",
+      message: expect.stringContaining("refuses the token"),
+    });
+    expect(opened).toHaveLength(1);
+  });
+
   it("with 403 for a scope it was granted ends at once", async () => {
     resource.overrides.set("/mcp", (seen, response) => {
       if (seen.headers.authorization === undefined)

@@ -86,7 +86,7 @@ export async function call(
     const response = await fetch(url, { method: "POST", body: "{}", headers: { ...sent, connection: "close" } });
     await response.arrayBuffer();
     const headers = Object.fromEntries(response.headers.entries());
-    authorizer.observe?.(headers);
+    authorizer.observe?.(headers, response.status);
     const wwwAuthenticate = headers["www-authenticate"] ?? "";
     const { status } = response;
     const refused = status === 401 || (status === 403 && wwwAuthenticate.includes("insufficient_scope"));
