@@ -50,6 +50,9 @@ async function* lines(file: string, signal: AbortSignal): AsyncGenerator<string>
     yield* reader;
   } catch (error) {
     if (!signal.aborted) throw usage(`Cannot read ${file}: ${reasonOf(error)}`);
+  } finally {
+    // Its iterator does not: an input that is broken off later would be an error that nobody hears.
+    reader.close();
   }
 }
 
