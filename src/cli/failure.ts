@@ -1,7 +1,7 @@
-import type { ErrorCode } from "../contract.ts";
-import { type Failure, isAdapterError, toFailure } from "../errors.ts";
+import { type Failure, toFailure } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
 import { quote } from "../messages.ts";
+import { StepError } from "../plugin/drive.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import { renderResult, textOf } from "../tools/render.ts";
 import type { Options } from "./options.ts";
@@ -10,10 +10,9 @@ import { clean } from "./terminal.ts";
 
 /** What was thrown, as a failure with a code: our own errors and the steps' alike. */
 export function failureOf(error: unknown): Failure {
-  if (isAdapterError(error) || !(error instanceof Error)) return toFailure(error);
-  const { code, details } = error as Error & { code?: unknown; details?: unknown };
-  if (error.name !== "StepError" || typeof code !== "string") return toFailure(error);
-  return { code: code as ErrorCode, message: error.message, details: (details ?? {}) as Failure["details"] };
+  if (!(error instanceof StepError)) return toFailure(error);
+  const { code, message, details } = error;
+  return { code, message, details };
 }
 
 /** 2 for what could not be right from the start, 1 for what went wrong. */

@@ -1,3 +1,4 @@
+import { type Choice, choicesOf } from "../protocol/choices.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import { checkAgainst } from "../validation/validator.ts";
 import type { Person } from "./person.ts";
@@ -8,11 +9,6 @@ export interface Field {
   readonly property: Readonly<Record<string, unknown>>;
   readonly required: boolean;
   readonly signal: AbortSignal;
-}
-
-interface Choice {
-  readonly value: string;
-  readonly label: string;
 }
 
 const LABEL_CHARACTERS = 200;
@@ -26,7 +22,8 @@ export async function askField(
 ): Promise<{ value: unknown } | "nothing" | "cancelled"> {
   const { name, property, required, signal } = field;
   const fallback = property["default"];
-  const choices = choicesOf(property);
+  const { type, items } = property;
+  const choices = choicesOf(type === "array" && isObject(items) ? items : property) ?? [];
   const text = introduction(field, choices);
   const brackets =
     fallback === undefined ? (required ? "" : " []") : ` [${oneLine(asText(fallback), LABEL_CHARACTERS)}]`;
@@ -82,20 +79,6 @@ function introduction({ name, property, required }: Field, choices: readonly Cho
   return [oneLine(label, LABEL_CHARACTERS), ...lines].join("\n");
 }
 
-/** Single and multiple choice, with and without titles (Elicitation, enum schemas). */
-function choicesOf(property: Readonly<Record<string, unknown>>): readonly Choice[] {
-  const source = property["type"] === "array" && isObject(property["items"]) ? property["items"] : property;
-  const titled = Array.isArray(source["oneOf"]) ? source["oneOf"] : source["anyOf"];
-  if (Array.isArray(titled)) {
-    return titled
-      .filter(isObject)
-      .map(({ const: value, title }) => ({ value: String(value), label: String(title ?? value) }));
-  }
-  if (!Array.isArray(source["enum"])) return [];
-  const names: readonly unknown[] = Array.isArray(source["enumNames"]) ? source["enumNames"] : [];
-  return source["enum"].map((value, index) => ({ value: String(value), label: String(names[index] ?? value) }));
-}
-
 /** The typed line as a value of the field's type; nothing where it is none. */
 function read(line: string, property: Readonly<Record<string, unknown>>, choices: readonly Choice[]): unknown {
   const typed = line.trim();
@@ -115,9 +98,9 @@ function read(line: string, property: Readonly<Record<string, unknown>>, choices
 }
 
 /** By value, by title, or by the number before it. */
-function chosen(typed: string, choices: readonly Choice[]): string | undefined {
-  const exact = choices.find(({ value, label }) => value === typed || label === typed);
-  return exact?.value ?? (/^\d+$/.test(typed) ? choices[Number(typed) - 1]?.value : undefined);
+function chosen(typed: string, choices: readonly Choice[]): unknown {
+  const exact = choices.find(({ value, label }) => String(value) === typed || label === typed);
+  return (exact ?? (/^\d+$/.test(typed) ? choices[Number(typed) - 1] : undefined))?.value;
 }
 
 function expected(property: Readonly<Record<string, unknown>>, choices: readonly Choice[]): string {

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import type { FoundImport, FoundServer } from "../config/imports/find.ts";
+import { type FoundImport, toOurFormat } from "../config/imports/find.ts";
 import { parseJson, setMember } from "../config/json.ts";
 import { isSecretName } from "../config/secrets.ts";
 import { maskedArguments, maskedUrl } from "../config/summary.ts";
@@ -30,9 +30,8 @@ const MEMBER = /^(\s*"((?:[^"\\]|\\.)*)"\s*:\s*)"(?:[^"\\]|\\.)*"(,?)\s*$/;
  * @throws AdapterError `config_error` where the file cannot be read.
  */
 export async function planImport(path: string, found: readonly FoundImport[], overwrite: boolean): Promise<Plan> {
-  const servers = new Map<string, FoundServer["raw"]>();
-  for (const { name, raw, refused } of found.flatMap((file) => file.servers))
-    if (refused === undefined) servers.set(name, raw);
+  const { mcpServers } = toOurFormat(found.flatMap((file) => file.servers));
+  const servers = new Map(Object.entries(mcpServers));
   const before = await existing(path);
   const document = before === "" ? {} : await parseJson(before, path);
   if (!isObject(document)) throw new AdapterError("config.shape", { configPath: path, reason: "must be an object" });

@@ -1,6 +1,8 @@
 import { chmod, mkdir, realpath, rename, stat, unlink, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import type { FoundImport, FoundServer } from "../config/imports/find.ts";
+import { type FoundImport, type FoundServer, findImports } from "../config/imports/find.ts";
+import { DIALECTS } from "../config/imports/read.ts";
+import { placeOf } from "../config/place.ts";
 import { AdapterError, reasonOf } from "../errors.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import { masked, type Plan, planImport } from "./import-plan.ts";
@@ -15,13 +17,11 @@ const ADVICE_CHARACTERS = 1000;
 
 /** `rpi-mcp import [DIALECT...]` */
 export async function importServers(words: readonly string[], { options, terminal }: CommandContext): Promise<number> {
-  const { DIALECTS } = await import("../config/imports/read.ts");
   const unknown = words.find((word) => !DIALECTS.includes(word));
   if (unknown !== undefined)
     throw usage(`There is no dialect ${JSON.stringify(unknown)}`, `Known: ${DIALECTS.join(", ")}.`);
   if (options.overwrite === true && options.write !== true) throw usage("--overwrite needs --write");
   const cwd = workingFolder(options);
-  const { findImports } = await import("../config/imports/find.ts");
   const all = await findImports({ cwd, env: process.env, platform: process.platform });
   const found = all.filter(({ dialect }) => words.length === 0 || words.includes(dialect));
   const plans = await plan(found, cwd, options);
@@ -68,7 +68,6 @@ async function plan(
   { config, overwrite = false }: CommandContext["options"],
 ): Promise<Plan[]> {
   if (config !== undefined) return [await planImport(resolve(config), found, overwrite)];
-  const { placeOf } = await import("../config/place.ts");
   const { home } = placeOf({ cwd, env: process.env, platform: process.platform });
   const plans: Plan[] = [];
   for (const [level, folder] of [
@@ -84,17 +83,19 @@ async function plan(
 /** Beside and then into place, so that nobody meets half a file; private, since entries may hold secrets. */
 async function write({ path, before, after }: Plan): Promise<void> {
   if (after === before) return;
-  const draft = `${path}.${process.pid}.tmp`;
+  let draft: string | undefined;
   try {
     await mkdir(dirname(path), { recursive: true });
     // Through a link: the file of somebody's dotfiles is changed, not the link to it.
     const target = before === "" ? path : await realpath(path);
+    // Beside the file itself, which may lie on another disk than the link.
+    draft = `${target}.${process.pid}.tmp`;
     const mode = before === "" ? 0o600 : (await stat(target)).mode & 0o777;
     await writeFile(draft, after, { mode: 0o600, flag: "wx" });
     await chmod(draft, mode);
     await rename(draft, target);
   } catch (error) {
-    await unlink(draft).catch(() => undefined); // It may not exist.
+    if (draft !== undefined) await unlink(draft).catch(() => undefined); // It may not exist.
     throw new AdapterError("cli.file", { path, reason: reasonOf(error) }, { cause: error });
   }
 }

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 import type { SignInAuthorizer } from "../auth/authorizer-factory.ts";
 import { reasonOf } from "../errors.ts";
@@ -63,7 +64,6 @@ async function targetOf(command: string, words: readonly string[], options: Opti
     return specForUrl(url);
   }
   const { config } = options;
-  const { resolve } = await import("node:path");
   return specOf(server ?? "", {
     cwd: workingFolder(options),
     configPath: config === undefined ? undefined : resolve(config),

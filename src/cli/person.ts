@@ -26,10 +26,10 @@ export class Person {
 
   /** The line typed; nothing after Ctrl-D or when the question is withdrawn. To be asked within `alone`. */
   async ask({ prompt, text, signal }: Question): Promise<string | undefined> {
+    const { createInterface } = await import("node:readline");
     if (signal.aborted) return undefined;
     if (text !== undefined) this.#terminal.note(text);
     const { input, err } = this.#terminal.streams;
-    const { createInterface } = await import("node:readline");
     const reader = createInterface({ input, output: err });
     // A terminal gives Ctrl-C to the reader, and the program's own handler would not hear of it.
     reader.on("SIGINT", () => process.emit("SIGINT", "SIGINT"));

@@ -44,20 +44,15 @@ export async function run(words: readonly string[], context: CommandContext): Pr
 /** @throws AdapterError `cli.usage` where the file cannot be read. */
 async function* lines(file: string, signal: AbortSignal): AsyncGenerator<string> {
   const input: Readable = file === "-" ? process.stdin : createReadStream(file);
-  const problem = new Promise<never>((_, reject) => input.once("error", reject));
-  problem.catch(() => undefined); // It is met below, if anybody still reads.
+  const reader = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
   addAbortSignal(signal, input);
-  const reader = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })[Symbol.asyncIterator]();
   try {
-    for (;;) {
-      const next = await Promise.race([reader.next(), problem]);
-      if (next.done === true) return;
-      yield next.value;
-    }
+    yield* reader;
   } catch (error) {
     if (!signal.aborted) throw usage(`Cannot read ${file}: ${reasonOf(error)}`);
   } finally {
-    await reader.return?.();
+    // Its iterator does not: an input that is broken off later would be an error that nobody hears.
+    reader.close();
   }
 }
 

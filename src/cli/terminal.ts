@@ -54,8 +54,8 @@ export class Terminal {
     await this.write(text.endsWith("\n") ? text : `${text}\n`);
   }
 
-  async json(value: unknown, indent?: number): Promise<void> {
-    await this.write(`${JSON.stringify(value, null, indent)}\n`);
+  async json(value: unknown): Promise<void> {
+    await this.write(`${JSON.stringify(value)}\n`);
   }
 
   /** One diagnostic on stderr. Remote text in it was made `clean` before. */

@@ -9,8 +9,8 @@ export interface Named {
 
 /** Splits `SERVER NAME REST...`, where `--url` stands for SERVER. @throws AdapterError `cli.usage` */
 export function splitWords(command: string, what: string, words: readonly string[], { url }: Options): Named {
-  const [server, ...after] = url === undefined ? words : [undefined, ...words];
-  const [name, ...rest] = after.filter((word) => word !== undefined);
+  const server = url === undefined ? words[0] : undefined;
+  const [name, ...rest] = url === undefined ? words.slice(1) : words;
   if (name !== undefined && name !== "") return { ...(server === undefined ? {} : { server }), name, rest };
   throw usage(
     `${command} needs ${url === undefined ? `SERVER and ${what}` : what}`,

@@ -40,11 +40,10 @@ export interface ConfigTarget {
 }
 
 interface Loaded {
-  /** Nothing while it is being read anew. */
-  readonly view: ConfigView | undefined;
+  readonly view: ConfigView;
   readonly tracked: Tracked;
   /** Of the environment it was loaded in. */
-  readonly place: string;
+  readonly placeKey: string;
   readonly made: ReadonlyMap<string, ConfigEntry>;
 }
 
@@ -66,7 +65,7 @@ export class ConfigStore {
     const known = this.#loaded.get(this.#key(target));
     if (known === undefined || !this.#unchanged(known.tracked)) return undefined;
     // Imports and plugin packages lie in folders that the environment names; one file alone does not depend on it.
-    if (target.configPath !== undefined && known.tracked.size > 1 && known.place !== this.#placeKey(target))
+    if (target.configPath !== undefined && known.tracked.size > 1 && known.placeKey !== this.#placeKey(target))
       return undefined;
     return known.view;
   }
@@ -102,6 +101,8 @@ export class ConfigStore {
   async #read(layers: readonly Layer[], place: Place, target: ConfigTarget): Promise<ConfigView> {
     const { limits } = this.#options;
     const key = this.#key(target);
+    // Before anything below waits: the environment may be another one afterwards.
+    const placeKey = this.#placeKey(target);
     const shape = await loadShapeCheck();
     const { candidates, problems, files, tracked, trust, maxResultBytes } = await gather(
       layers,
@@ -115,7 +116,7 @@ export class ConfigStore {
     const merged = merge(candidates, { limits, shape, environment, trust, maxResultBytes, known });
     const view: ConfigView = { servers: merged.servers, problems: [...problems, ...merged.problems], files };
     this.#loaded.delete(key);
-    this.#loaded.set(key, { view, tracked, made: merged.made, place: this.#placeKey(target) });
+    this.#loaded.set(key, { view, tracked, made: merged.made, placeKey });
     for (const oldest of this.#loaded.keys()) {
       if (this.#loaded.size <= REMEMBERED_VIEWS) break;
       this.#loaded.delete(oldest);

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { isAbsolute, join, relative } from "node:path";
-import { ABI_VERSION, type ToolName } from "../contract.ts";
+import { ABI_VERSION } from "../contract.ts";
 import { AdapterError, reasonOf } from "../errors.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 
@@ -10,7 +10,6 @@ const EXTENSION = "io.github.pi-rust.rpi";
 export interface Manifest {
   /** The module to import, absolute. */
   readonly entry: string;
-  readonly tools: readonly ToolName[];
 }
 
 /** Reads `plugin.json` of a plugin's folder. @throws AdapterError `config_error`. */
@@ -26,11 +25,11 @@ export async function readManifest(pluginDir: string): Promise<Manifest> {
   const extensions = isObject(manifest) ? manifest["extensions"] : undefined;
   const extension = isObject(extensions) ? extensions[EXTENSION] : undefined;
   if (!isObject(extension)) throw bad(`extensions["${EXTENSION}"] is missing: it is no plugin for this host`);
-  const { abiVersion, entry, tools } = extension;
+  const { abiVersion, entry } = extension;
   if (abiVersion !== ABI_VERSION)
     throw bad(`its abiVersion is ${JSON.stringify(abiVersion)}; this host speaks ${ABI_VERSION}`);
   if (typeof entry !== "string" || isAbsolute(entry)) throw bad("its entry is not a path inside the plugin");
   const absolute = join(pluginDir, entry);
   if (relative(pluginDir, absolute).startsWith("..")) throw bad("its entry leads outside the plugin");
-  return { entry: absolute, tools: Array.isArray(tools) ? (tools as ToolName[]) : [] };
+  return { entry: absolute };
 }

@@ -1,4 +1,5 @@
 import type { ElicitResult } from "../contract.ts";
+import { type Choice, choicesOf as namedChoices } from "../protocol/choices.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import { quoteText } from "../transport/quoting.ts";
 import { checkAgainst } from "../validation/validator.ts";
@@ -142,27 +143,12 @@ class Field {
   }
 }
 
-interface Choice {
-  readonly label: string;
-  readonly value: unknown;
-}
-
-/** The choices of a boolean or an enumeration, in either of its spellings; `undefined` where anything can be typed. */
-function choicesOf({ type, enum: values, enumNames: names, oneOf, anyOf }: Schema): readonly Choice[] | undefined {
-  if (type === "boolean")
+/** The choices of a boolean or an enumeration; `undefined` where anything can be typed. */
+function choicesOf(schema: Schema): readonly Choice[] | undefined {
+  if (schema["type"] === "boolean")
     return [
       { label: "Yes", value: true },
       { label: "No", value: false },
     ];
-  if (Array.isArray(values))
-    return values.map((value, at) => ({ label: labelOf(Array.isArray(names) ? names[at] : undefined, value), value }));
-  const titled = Array.isArray(oneOf) ? oneOf : anyOf;
-  if (!Array.isArray(titled)) return undefined;
-  return titled
-    .filter(isObject)
-    .map((each) => ({ label: labelOf(each["title"], each["const"]), value: each["const"] }));
-}
-
-function labelOf(title: unknown, value: unknown): string {
-  return quoteText(typeof title === "string" ? title : String(value), LABEL_CHARACTERS);
+  return namedChoices(schema)?.map(({ label, value }) => ({ label: quoteText(label, LABEL_CHARACTERS), value }));
 }

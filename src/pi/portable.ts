@@ -1,3 +1,5 @@
+import { isObject } from "../protocol/jsonrpc.ts";
+
 /** Levels that every reader manages; JSON.stringify and structuredClone fail somewhere far beyond. */
 const MAX_DEPTH = 500;
 
@@ -7,7 +9,7 @@ const MAX_DEPTH = 500;
  */
 export function portable(details: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const plain = copy(details, 0);
-  return isObject(plain) && !Array.isArray(plain) ? (plain as Record<string, unknown>) : {};
+  return isObject(plain) ? plain : {};
 }
 
 /** The value itself where it is plain all through. */
@@ -54,8 +56,4 @@ function copyObject(object: object, depth: number): object {
   return changed
     ? Object.fromEntries(entries.filter(([key, value]) => value !== undefined && key !== "toJSON"))
     : object;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null;
 }

@@ -2,6 +2,7 @@ import { type AgentToolResult, HOST_CONTEXT_KEY, type HostTool, type Trust } fro
 import { AdapterError, toFailure } from "../errors.ts";
 import { drive, StepError } from "../plugin/drive.ts";
 import { createPlugin, type Plugin } from "../plugin/plugin.ts";
+import { isObject } from "../protocol/jsonrpc.ts";
 import { Dialogs } from "./dialogs.ts";
 import type { PiContext, PiResult } from "./pi-api.ts";
 import { repairArguments } from "./repair.ts";
@@ -54,10 +55,9 @@ export class PiSession {
     try {
       const tool = this.#tool(name, context);
       const repaired = repairArguments(params);
-      const given = typeof repaired === "object" && repaired !== null && !Array.isArray(repaired);
       const handle = tool.execute(
         toolCallId,
-        given ? { ...repaired, [HOST_CONTEXT_KEY]: hostContext(context) } : repaired,
+        isObject(repaired) ? { ...repaired, [HOST_CONTEXT_KEY]: hostContext(context) } : repaired,
       );
       return toPiResult(await drive(handle, { signal: usable(signal), onPartial: onPartial(onUpdate) }));
     } catch (error) {

@@ -11,6 +11,7 @@ import {
 import { AdapterError, type Failure, toFailure } from "../errors.ts";
 import { type Limits, resolveLimits } from "../limits.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
+import type { RuntimeOptions } from "../runtime/runtime.ts";
 import { Step, type StepContext, type StepOptions } from "../runtime/step.ts";
 import { Steps } from "../runtime/steps.ts";
 import { DECLARATIONS, type Declaration } from "../tools/declarations.ts";
@@ -147,7 +148,7 @@ class Registration {
     return this.#engine;
   }
 
-  #runtimeOptions(): ConstructorParameters<typeof import("../runtime/runtime.ts").Runtime>[0] {
+  #runtimeOptions(): RuntimeOptions {
     const { services, trust, clientInfo } = this.#options;
     return {
       services: { ...definedServices(services), ...definedServices(this.#api.services) },

@@ -175,6 +175,25 @@ describe("a form at the terminal", () => {
     controller.abort();
     expect(await answer).toEqual({ action: "cancel" });
   });
+
+  it("is not asked any more when it is withdrawn in the moment it is asked", async () => {
+    const controller = new AbortController();
+    const person = new Person(new Screen([]).terminal);
+    const answer = person.ask({ prompt: "x: ", signal: controller.signal });
+    controller.abort();
+    expect(await answer).toBeUndefined();
+  });
+
+  it("shows a hundred choices, and takes those beyond by their value", async () => {
+    const values = Array.from({ length: 101 }, (_, at) => `choice-${at + 1}`);
+    const screen = new Screen([["x []:", "choice-101\n"], SEND]);
+    expect(await screen.form({ x: { type: "string", enum: values } })).toEqual({
+      action: "accept",
+      content: { x: "choice-101" },
+    });
+    expect(screen.shown).toContain("    100  choice-100\n");
+    expect(screen.shown).not.toContain("    101  ");
+  });
 });
 
 describe("an address at the terminal", () => {

@@ -54,6 +54,16 @@ describe("Ctrl-C", () => {
     expect(await end).toEqual({ status: 130, signal: null, stdout: "", stderr: "" });
   });
 
+  it("ends a run whose file is not read to its end yet", async () => {
+    shell.write("project/long.jsonl", HANG + "\n".repeat(1_000_000));
+    const child = shell.start(["run", "long.jsonl", ...shell.config({ agent: shell.entry("agent.mjs") })]);
+    const end = ended(child);
+    await waitFor("the call that hangs", () => shell.ledgerHas('"name":"hang"'));
+    child.kill("SIGINT");
+    expect(await end).toEqual({ status: 130, signal: null, stdout: "", stderr: "" });
+    expect(shell.pids().filter(isAlive)).toEqual([]);
+  });
+
   it("twice ends at once, and leaves no process either", async () => {
     const servers = shell.config({
       family: shell.entry("processes.mjs", "stubborn-family"),

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { parseCommandLine } from "../../src/cli/program.ts";
+import { DIALECTS } from "../../src/config/imports/read.ts";
 import { VERSION } from "../../src/version.ts";
 import { Shell } from "../support/cli.ts";
 
@@ -56,6 +57,10 @@ describe("the help and docs/cli.md", () => {
   it("name no option that there is not", () => {
     const all = new Set([help(), ...commands.map((name) => help(name))].flatMap((text) => [...optionsIn(text)]));
     expect([...optionsIn(docs)].filter((option) => !all.has(option))).toEqual([]);
+  });
+
+  it("name every dialect that can be imported", () => {
+    expect(help("import").replace(/\s+/g, " ")).toContain(`DIALECT: ${DIALECTS.join(", ")}.`);
   });
 
   it("show the shared options with every command", () => {

@@ -1,4 +1,15 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { Shell } from "../support/cli.ts";
@@ -92,6 +103,23 @@ describe("rpi-mcp import", () => {
     for (const line of before.split("\n")) expect(after.split("\n")).toContain(line);
     expect(after).toContain('"search"');
     if (process.platform !== "win32") expect(statSync(userFile).mode & 0o777).toBe(0o644);
+  });
+
+  (process.platform === "win32" ? it.skip : it)("changes the file behind a link, also on another disk", async () => {
+    // Linux has a file system in memory there.
+    const folder = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : shell.root, "dotfiles-"));
+    try {
+      const dotfile = join(folder, "mcp.json");
+      writeFileSync(dotfile, "{}");
+      mkdirSync(join(shell.home, ".rpi"));
+      symlinkSync(dotfile, userFile);
+      expect(await shell.run(["import", "--write", "codex"])).toMatchObject({ status: 0 });
+      expect(lstatSync(userFile).isSymbolicLink()).toBe(true);
+      expect(servers(dotfile)).toMatchObject({ search: { command: "search-mcp" } });
+      expect([readdirSync(folder), readdirSync(join(shell.home, ".rpi"))]).toEqual([["mcp.json"], ["mcp.json"]]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it("replaces servers of the same name only with --overwrite", async () => {

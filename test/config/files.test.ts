@@ -261,6 +261,24 @@ describe("a change", () => {
     expect([commandOf(await explicit()), commandOf(await layers())]).toEqual(["2", "2"]);
   });
 
+  it("of the environment is seen, also where it comes in the middle of a load", async () => {
+    place.user("one/config.toml", '[mcp_servers.one]\ncommand = "x"\n');
+    place.user("two/config.toml", '[mcp_servers.two]\ncommand = "x"\n');
+    const target = { configPath: place.project("own.json", { imports: ["codex"], mcpServers: {} }), cwd: place.cwd };
+    const store = place.store();
+    const names = async (folder: string): Promise<string[]> => {
+      place.env.CODEX_HOME = join(place.home, folder);
+      return [...(await store.load(target)).servers.keys()];
+    };
+    const loads = [names("one"), names("two")];
+    expect(await loads[0]).toEqual(["one"]);
+    expect(await loads[1]).toEqual(["two"]);
+    const loading = names("one");
+    place.env.CODEX_HOME = join(place.home, "two");
+    expect(await loading).toEqual(["one"]);
+    expect(await names("two")).toEqual(["two"]);
+  });
+
   it("during loads at once gives each of them a whole view", async () => {
     const store = place.store();
     const path = place.project(".mcp.json", server("1"));

@@ -48,6 +48,21 @@ const elicit = async (pi: PiHost, properties: object, required: string[] = []): 
   return JSON.parse(piText(await pi.call("elicit", { message: "Who?", requestedSchema }))) as Record<string, unknown>;
 };
 
+/** Puts an opener of the test's own before the system's. */
+function opener(pi: PiHost): string {
+  const folder = join(pi.root, "bin");
+  const log = join(pi.root, "opened");
+  mkdirSync(folder);
+  for (const name of ["xdg-open", "open"]) {
+    writeFileSync(join(folder, name), `#!/bin/sh\nprintf '%s' "$1" > '${log}'\n`);
+    chmodSync(join(folder, name), 0o755);
+  }
+  process.env["PATH"] = `${folder}${delimiter}${PATH}`;
+  return log;
+}
+
+const onPosix = process.platform === "win32" ? it.skip : it;
+
 describe("without a UI", () => {
   it("a project's own servers stay off, and the user's start", async () => {
     const pi = host().configure(".mcp.json").load();
@@ -159,16 +174,29 @@ describe("the person", () => {
     expect(String(shown[0]?.more).split("\n")[0]).toBe('run "--token=[redacted]"');
   });
 
-  it("is shown where to sign in, beside the browser that opens", async () => {
+  const signIn = "https://login.example.test/authorize?state=1";
+  const askToSignIn = async (pi: PiHost): Promise<Shown | undefined> => {
     const { ui, shown } = person();
     const dialogs = new Dialogs();
-    const pi = host();
     dialogs.use(pi.withUi(ui).context);
-    process.env["PATH"] = join(pi.root, "nothing");
     const context = { server: "tracker", signal: new AbortController().signal };
-    await servicesFor(dialogs).openUrl?.("https://login.example.test/authorize?state=1", context);
-    expect(shown[0]?.title).toContain('MCP server "tracker" needs you to sign in');
-    expect(shown[0]?.title).toContain("https://login.example.test/authorize?state=1");
+    await servicesFor(dialogs).openUrl?.(signIn, context);
+    return shown[0];
+  };
+
+  it("is shown where to sign in, also where no browser can be opened", async () => {
+    const pi = host();
+    process.env["PATH"] = join(pi.root, "nothing");
+    const told = await askToSignIn(pi);
+    expect(told?.title).toContain('MCP server "tracker" needs you to sign in');
+    expect(told?.title).toContain(signIn);
+  });
+
+  onPosix("gets the browser opened at the address to sign in at", async () => {
+    const pi = host();
+    const log = opener(pi);
+    await askToSignIn(pi);
+    await waitFor("the page is opened", () => existsSync(log) && readFileSync(log, "utf8") === signIn);
   });
 
   it("is not asked any more once the call is aborted, and the next question comes through", async () => {
@@ -289,21 +317,6 @@ describe("a page that a server asks to be visited", () => {
     pi
       .call("elicit", { mode: "url", message: "Sign", url, elicitationId: "1" })
       .then((result) => JSON.parse(piText(result)));
-
-  /** Puts an opener of the test's own before the system's. */
-  function opener(pi: PiHost): string {
-    const folder = join(pi.root, "bin");
-    const log = join(pi.root, "opened");
-    mkdirSync(folder);
-    for (const name of ["xdg-open", "open"]) {
-      writeFileSync(join(folder, name), `#!/bin/sh\nprintf '%s' "$1" > '${log}'\n`);
-      chmodSync(join(folder, name), 0o755);
-    }
-    process.env["PATH"] = `${folder}${delimiter}${PATH}`;
-    return log;
-  }
-
-  const onPosix = process.platform === "win32" ? it.skip : it;
 
   onPosix("is shown in full, and opened after a yes", async () => {
     const { ui, shown } = person(true, true);

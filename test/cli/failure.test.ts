@@ -1,0 +1,29 @@
+import { describe, expect, it } from "@jest/globals";
+import { failureOf, sentence } from "../../src/cli/failure.ts";
+import { AdapterError } from "../../src/errors.ts";
+import { StepError } from "../../src/plugin/drive.ts";
+
+const server = "shop";
+
+describe("the sentence about a failure at a terminal", () => {
+  it.each([
+    new AdapterError("params.invalid", { tool: "mcp_call", path: "tool", reason: "must be a text" }),
+    new AdapterError("tool.unknown", { server, tool: "x", near: [], count: 1 }),
+    new AdapterError("config.missing", { configPath: "/a/mcp.json" }),
+    new AdapterError("method.refused", { method: "initialize", reason: "it opens the session" }),
+    new AdapterError("rpc.error", { server, method: "tools/call", rpcError: { code: -32602, message: "no" } }),
+    new AdapterError("limit.connections", { limit: 1, open: [server] }),
+  ])("has no words for an agent host: $situation", (error) => {
+    expect(error.message).toMatch(/mcp_(list|call|request)|configPath/);
+    expect(sentence(error)).not.toMatch(/mcp_(list|call|request)|configPath/);
+  });
+});
+
+describe("what was thrown", () => {
+  it("is told by its code, message and details, and by nothing else", () => {
+    const told = { code: "closed", message: "It went away.", details: { server } };
+    expect(failureOf(new StepError("closed", "It went away.", { server }))).toEqual(told);
+    expect(failureOf(new AdapterError("cli.file", { path: "/a", reason: "full" }))).toMatchObject({ code: "internal" });
+    expect(failureOf(Object.assign(new Error("x"), { code: "ENOENT" }))).toMatchObject({ code: "internal" });
+  });
+});
