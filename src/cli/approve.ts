@@ -1,6 +1,7 @@
 import type { ApprovalRequest, ServerContext } from "../contract.ts";
 import { isAdapterError } from "../errors.ts";
 import type { ServerSpec } from "../server-spec.ts";
+import { commandLine } from "../transport/quoting.ts";
 import type { Options } from "./options.ts";
 import type { Person } from "./person.ts";
 import { specOf } from "./servers.ts";
@@ -23,7 +24,7 @@ export function approver(
     if (spec === undefined) return false;
     // Also where a project's file enables what the user has disabled, it is the project that wants the start.
     if (spec.trust === "always" || (spec.origin !== "project" && spec.enabledBy === undefined)) return true;
-    const what = request.url ?? [request.command, ...(request.args ?? [])].join(" ");
+    const what = request.url ?? commandLine(request.command ?? "", request.args);
     const text = [
       `Server "${request.server}" is wanted by this project's own file ${shown(spec.enabledBy ?? spec.configPath ?? "")}:`,
       `  ${shown(what)}`,

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { ApprovalRequest, HostServices } from "../contract.ts";
-import { quoteText } from "../transport/quoting.ts";
+import { commandLine, quoteText } from "../transport/quoting.ts";
 import type { Dialogs } from "./dialogs.ts";
 
 const LINE_CHARACTERS = 1000;
@@ -34,8 +34,8 @@ interface Question {
   readonly message: string;
 }
 
-function startQuestion({ server, command, args = [], url, configPath }: ApprovalRequest): Question {
-  const what = url === undefined ? [command ?? "", ...args].map(word).join(" ") : url;
+function startQuestion({ server, command, args, url, configPath }: ApprovalRequest): Question {
+  const what = url ?? commandLine(command ?? "", args);
   const from = configPath === undefined ? "" : `\nConfigured in ${configPath}`;
   const verb = url === undefined ? "Start" : "Connect to";
   return { title: `${verb} the MCP server ${JSON.stringify(server)}?`, message: `${cut(what)}${from}` };
@@ -53,11 +53,6 @@ function callQuestion({ server, tool, arguments: args, annotations }: ApprovalRe
     title: `Call ${JSON.stringify(tool)} of the MCP server ${JSON.stringify(server)}?`,
     message: `${cut(JSON.stringify(args ?? {}))}${hint}`,
   };
-}
-
-/** As a person reads a command line: quoted where a blank or a special character would mislead. */
-function word(text: string): string {
-  return /^[\w@%+=:,./\\-]+$/.test(text) ? text : JSON.stringify(text);
 }
 
 function cut(text: string): string {

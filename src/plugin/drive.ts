@@ -24,22 +24,24 @@ export class StepError extends Error {
 
 /**
  * Drives a handle to its end, and destroys it. For hosts that want a promise.
- * @throws StepError; what `onPartial` throws, which cancels the step.
+ * @throws StepError; what `onPartial` or the handle's `poll` throws, which cancels the step.
  */
 export async function drive(handle: StepHandle, { signal, onPartial }: DriveOptions = {}): Promise<AgentToolResult> {
   let broken: { readonly error: unknown } | undefined;
-  const show = (partial: AgentToolResult): void => {
+  const guarded = (work: () => void): void => {
     if (broken !== undefined) return;
     try {
-      onPartial?.(partial);
+      work();
     } catch (error) {
       // Thrown in a timer it would end the process instead of this call.
       broken = { error };
       handle.cancel();
     }
   };
+  const show = (partial: AgentToolResult): void => guarded(() => onPartial?.(partial));
   const cancel = (): void => handle.cancel();
-  const poller = onPartial === undefined ? undefined : setInterval(() => handle.poll(show), PARTIAL_MS);
+  const fetch = (): void => guarded(() => handle.poll(show));
+  const poller = onPartial === undefined ? undefined : setInterval(fetch, PARTIAL_MS);
   if (signal?.aborted) cancel();
   else signal?.addEventListener("abort", cancel, { once: true });
   try {

@@ -143,7 +143,12 @@ class Registration {
 
   async #load(): Promise<Engine> {
     this.#loading ??= import("./engine.ts").then(({ createEngine }) => createEngine(this.#runtimeOptions()));
-    this.#engine = await this.#loading;
+    try {
+      this.#engine = await this.#loading;
+    } catch (error) {
+      this.#loading = undefined; // The next call may find the host in order.
+      throw error;
+    }
     if (this.#shutdown !== undefined) throw new AdapterError("shutdown", {});
     return this.#engine;
   }

@@ -35,6 +35,11 @@ export function quoteText(text: string, characters: number): string {
   return `${line.slice(0, characters).replace(/[\uD800-\uDBFF]$/, "")}…`;
 }
 
+/** A command as a person reads it: quoted where a blank or a special character would mislead. */
+export function commandLine(command: string, args: readonly string[] = []): string {
+  return [command, ...args].map((word) => (/^[\w@%+=:,./\\-]+$/.test(word) ? word : JSON.stringify(word))).join(" ");
+}
+
 /** In linear time: whatever a gateway sends may be hostile. */
 function htmlText(html: string): string {
   const lower = html.toLowerCase();

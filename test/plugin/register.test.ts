@@ -213,6 +213,25 @@ describe("the services of a host", () => {
       ["start", "call"],
     ]);
   });
+
+  test("that cannot be read fail the call that needs them, not every call after it", async () => {
+    let looks = 0;
+    const api = Object.defineProperty(noting(), "services", {
+      get: () => {
+        looks += 1;
+        if (looks === 1) throw new Error("not yet");
+        return {};
+      },
+    });
+    fresh().register(api);
+    const ends = [];
+    for (let at = 0; at < 2; at++) {
+      const step = api.tools[0]?.execute("call", { action: "status" });
+      await step?.settled;
+      ends.push(step?.poll().tag);
+    }
+    expect(ends).toEqual(["err", "done"]);
+  });
 });
 
 describe("the shutdown", () => {

@@ -1,0 +1,46 @@
+import { describe, expect, it } from "@jest/globals";
+import type { StepHandle, StepResult } from "../../src/contract.ts";
+import { drive } from "../../src/plugin/drive.ts";
+
+/** A handle of another plugin's, which settles when it is cancelled. */
+function foreign(poll: () => StepResult): StepHandle & { readonly calls: string[] } {
+  const calls: string[] = [];
+  let settle = (): void => undefined;
+  const settled = new Promise<void>((resolve) => {
+    settle = resolve;
+  });
+  return {
+    calls,
+    settled,
+    poll,
+    cancel: () => {
+      calls.push("cancel");
+      settle();
+    },
+    destroy: () => void calls.push("destroy"),
+  };
+}
+
+describe("driving a handle", () => {
+  it("whose poll throws while the step runs fails this call, and not the process", async () => {
+    const handle = foreign(() => {
+      throw new Error("this handle is broken");
+    });
+    await expect(drive(handle, { onPartial: () => undefined })).rejects.toThrow("this handle is broken");
+    expect(handle.calls).toEqual(["cancel", "destroy"]);
+  });
+
+  it("ends with what its receiver of partial results throws, and cancels the step", async () => {
+    const handle = foreign(() => ({ tag: "pending" }));
+    const partial = { content: [] };
+    handle.poll = (onPartial) => {
+      onPartial?.(partial);
+      return { tag: "pending" };
+    };
+    const onPartial = (): never => {
+      throw new Error("this receiver is broken");
+    };
+    await expect(drive(handle, { onPartial })).rejects.toThrow("this receiver is broken");
+    expect(handle.calls).toEqual(["cancel", "destroy"]);
+  });
+});
