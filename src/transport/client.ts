@@ -95,8 +95,8 @@ export class HttpClient {
     );
   }
 
-  /** One last exchange after `stop`. */
-  lastly<T>(request: HttpRequest, receive: Receive<T>): Promise<T> {
+  /** An exchange for which nobody is asked to sign in. It runs after `stop` too: only its own `cancel` keeps it from that. */
+  quietly<T>(request: HttpRequest, receive: Receive<T>): Promise<T> {
     return this.#exchange(request, receive, undefined, true);
   }
 
@@ -118,36 +118,36 @@ export class HttpClient {
   }
 
   /** `refusal` is the answer that the request has got already. */
-  async #exchange<T>(request: HttpRequest, receive: Receive<T>, refusal?: Challenged, stopping = false): Promise<T> {
+  async #exchange<T>(request: HttpRequest, receive: Receive<T>, refusal?: Challenged, quiet = false): Promise<T> {
     const { signIn, limits } = this.#options;
-    if (signIn?.eager && this.#authorizer === undefined && !stopping) await this.#loadAuthorizer(signIn.load);
-    let outcome = refusal ?? (await this.#authorizedOnce(request, receive, stopping));
+    if (signIn?.eager && this.#authorizer === undefined && !quiet) await this.#loadAuthorizer(signIn.load);
+    let outcome = refusal ?? (await this.#authorizedOnce(request, receive, quiet));
     for (let authorizations = 0; outcome instanceof Challenged; authorizations++) {
       const { challenge }: Challenged = outcome;
-      if (signIn === undefined || authorizations >= limits.authorizations || stopping) throw this.#refused(challenge);
+      if (signIn === undefined || authorizations >= limits.authorizations || quiet) throw this.#refused(challenge);
       const authorizer = this.#authorizer ?? (await this.#loadAuthorizer(signIn.load));
       await authorizer.challenge(challenge, this.#anySignal(request.cancel));
       this.#checkRunning();
-      outcome = await this.#authorizedOnce(request, receive, stopping);
+      outcome = await this.#authorizedOnce(request, receive, quiet);
     }
     return outcome;
   }
 
-  async #authorizedOnce<T>(request: HttpRequest, receive: Receive<T>, stopping: boolean): Promise<T | Challenged> {
-    if (this.#authorizer === undefined) return this.#once(request, receive, stopping);
+  async #authorizedOnce<T>(request: HttpRequest, receive: Receive<T>, quiet: boolean): Promise<T | Challenged> {
+    if (this.#authorizer === undefined) return this.#once(request, receive, quiet);
     const { method, cancel } = request;
-    const signal = stopping && cancel !== undefined ? cancel.signal : this.#anySignal(cancel);
+    const signal = quiet && cancel !== undefined ? cancel.signal : this.#anySignal(cancel);
     const headers = await this.#authorizer.headers({ method, url: this.#urlOf(request) }, signal);
     return this.#once(
       { ...request, headers: withHeaders(request.headers, headers), authorization: headers },
       receive,
-      stopping,
+      quiet,
     );
   }
 
-  async #once<T>(request: HttpRequest, receive: Receive<T>, stopping: boolean): Promise<T | Challenged> {
+  async #once<T>(request: HttpRequest, receive: Receive<T>, quiet: boolean): Promise<T | Challenged> {
     const pool = this.#pool ?? (await this.#open());
-    if (!stopping) this.#checkRunning();
+    if (!quiet) this.#checkRunning();
     const filtered = this.#unlessChallenged(request, receive, pool);
     try {
       return await exchange(this.#context, pool, request, filtered);

@@ -226,7 +226,7 @@ export class HttpTransport implements Transport {
       cancel,
     };
     try {
-      await this.#client.lastly(request, (response) => response.skip(limits.refusalBytes, limits.lingerMs));
+      await this.#client.quietly(request, (response) => response.skip(limits.refusalBytes, limits.lingerMs));
     } catch {
       // A courtesy: the server may refuse it, and forgets the session in time anyway.
     }
