@@ -7,6 +7,7 @@ import { type ConstantHeaders, constantHeaders, withHeaders } from "./http-heade
 import { type HttpRequest, Pool } from "./pool.ts";
 import { quoteText } from "./quoting.ts";
 import type { HttpResponse } from "./response.ts";
+import type { SendOptions } from "./transport.ts";
 
 export interface HttpTransportOptions {
   readonly server: string;
@@ -43,6 +44,8 @@ class Challenged {
 export class HttpClient {
   readonly server: string;
   readonly url: URL;
+  /** Path and query of the URL. */
+  readonly path: string;
   readonly limits: Limits;
   readonly #options: HttpTransportOptions;
   readonly #context: ExchangeContext;
@@ -60,6 +63,7 @@ export class HttpClient {
     this.server = options.server;
     this.limits = options.limits;
     this.url = parseUrl(options.url);
+    this.path = this.url.pathname + this.url.search;
     this.#options = options;
     this.#context = { server: this.server, url: `${this.url.origin}${this.url.pathname}`, inFlight: new Set() };
   }
@@ -100,9 +104,10 @@ export class HttpClient {
     return this.#exchange(request, receive, undefined, true);
   }
 
-  /** Closes the connections that nobody has used for so long: the next request goes out on another. */
-  closeIdle(milliseconds = 0): void {
-    this.#pool?.closeIdle(milliseconds);
+  /** Closes the idle connections that the next message must not go out on. */
+  closeIdleFor({ fresh, once }: SendOptions): void {
+    if (fresh) this.#pool?.closeIdle(0);
+    else if (once) this.#pool?.closeIdle(this.limits.trustedIdleMs);
   }
 
   /** Ends what is on its way; nothing is sent any more but what ends the session. */

@@ -52,8 +52,7 @@ async function follow(response: HttpResponse, stream: ReplyStream, client: HttpC
 }
 
 function get(client: HttpClient, lastEventId: string, { headers, label, cancel }: ResumeRequest): HttpRequest {
-  const { pathname, search } = client.url;
-  return { method: "GET", path: pathname + search, headers: [...headers, "Last-Event-ID", lastEventId], label, cancel };
+  return { method: "GET", path: client.path, headers: [...headers, "Last-Event-ID", lastEventId], label, cancel };
 }
 
 function lost(client: HttpClient, { label: method }: ResumeRequest, reason: string): AdapterError {

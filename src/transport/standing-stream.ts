@@ -129,10 +129,9 @@ export class StandingStream {
   #request(): HttpRequest {
     const { client, headers } = this.#options;
     const resumed = this.#lastEventId === undefined ? [] : ["Last-Event-ID", this.#lastEventId];
-    const { pathname, search } = client.url;
     return {
       method: "GET",
-      path: pathname + search,
+      path: client.path,
       headers: [...headers(), ...resumed],
       label: "the stream for questions",
       cancel: this.#attempt,
