@@ -1,7 +1,7 @@
 import type { Cancellation } from "../cancellation.ts";
 import { AdapterError, isSituation } from "../errors.ts";
 import type { ClientIdentity, Dialect, OpeningFailure, OpeningStep, Probe } from "../protocol/dialect.ts";
-import { isFailure, isResponse, type JsonRpcMessage, parseMessages } from "../protocol/jsonrpc.ts";
+import { isFailure, isRequest, isResponse, type JsonRpcMessage, parseMessages } from "../protocol/jsonrpc.ts";
 import { negotiate } from "../protocol/opening.ts";
 import { REVISIONS } from "../protocol/versions.ts";
 import type { Raw, Sink, Transport } from "../transport/transport.ts";
@@ -178,13 +178,9 @@ class Line implements Sink {
 
   #keepEarly(messages: readonly JsonRpcMessage[], raw: Raw): void {
     // A server may ping before it answers, and wait for the answer.
-    for (const message of messages) {
-      if ("method" in message && message.method === "ping" && "id" in message) {
-        void this.transport.send({ jsonrpc: "2.0", id: message.id, result: {} }).catch(() => undefined);
-        return;
-      }
-    }
-    if (this.#early.length < EARLY_MESSAGES) this.#early.push(raw);
+    const pings = messages.filter(isRequest).filter(({ method }) => method === "ping");
+    for (const { id } of pings) void this.transport.send({ jsonrpc: "2.0", id, result: {} }).catch(() => undefined);
+    if (pings.length === 0 && this.#early.length < EARLY_MESSAGES) this.#early.push(raw);
   }
 
   #ask(step: OpeningStep, id: unknown): Promise<Probe> {

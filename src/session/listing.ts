@@ -156,11 +156,7 @@ export class Listing {
     const fresh = this.#fresh;
     this.#fresh = false;
     const params = cursor === undefined ? {} : { cursor };
-    const answer = await this.#session.request(method, params, {
-      cancellation,
-      ...(page === undefined ? {} : { page }),
-      ...(fresh ? { fresh } : {}),
-    });
+    const answer = await this.#session.request(method, params, { cancellation, page, fresh });
     if ("error" in answer) throw listError(this.#session, method, answer.error, answer.status);
     const outcome = this.#session.dialect.decode(method, answer.result);
     if (outcome.kind === "complete") return outcome.result;
@@ -168,16 +164,13 @@ export class Listing {
     throw new AdapterError("protocol.result", { server: this.#session.server, method, reason });
   }
 
-  #rememberedPage(index: number): RememberedPage | undefined {
-    let total = 0;
-    for (const page of this.#pages) total += page.bytes;
-    if (total > this.#limits.rememberedListBytes) {
-      for (const page of this.#pages) page.forget();
-      this.#pages.length = 0;
-      return undefined;
-    }
+  #rememberedPage(index: number): RememberedPage {
     this.#pages[index] ??= new RememberedPage();
-    return this.#pages[index];
+    const page = this.#pages[index];
+    let room = this.#limits.rememberedListBytes;
+    for (const other of this.#pages) if (other !== page) room -= other.bytes;
+    page.roomBytes = room;
+    return page;
   }
 
   #names(pages: readonly unknown[]): number {

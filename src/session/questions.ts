@@ -1,6 +1,7 @@
 import type { Limits } from "../limits.ts";
 import type { Dialect } from "../protocol/dialect.ts";
-import { INTERNAL_ERROR, type JsonRpcErrorObject, type JsonRpcRequest, METHOD_NOT_FOUND } from "../protocol/jsonrpc.ts";
+import { INTERNAL_ERROR, type JsonRpcRequest, METHOD_NOT_FOUND } from "../protocol/jsonrpc.ts";
+import type { InputAnswer } from "./answer.ts";
 import type { InputPort } from "./input.ts";
 
 export interface QuestionsOptions {
@@ -8,8 +9,6 @@ export interface QuestionsOptions {
   readonly input: InputPort;
   readonly limits: Limits;
 }
-
-type QuestionAnswer = { readonly result: unknown } | { readonly error: JsonRpcErrorObject };
 
 /** Requests that a server sends to us: each is answered, once, and never later than it is of use. */
 export class Questions {
@@ -34,7 +33,7 @@ export class Questions {
   }
 
   /** The answer, within `milliseconds`; nothing where the revision lets no server ask, since an answer would break it too. */
-  async answer({ method, params }: JsonRpcRequest, milliseconds: number): Promise<QuestionAnswer | undefined> {
+  async answer({ method, params }: JsonRpcRequest, milliseconds: number): Promise<InputAnswer | undefined> {
     const { dialect, input, limits } = this.#options;
     if (!dialect.serverMayAsk(method) && !dialect.serverMayAsk("ping")) return undefined;
     if (method === "ping") return { result: {} };
@@ -53,6 +52,6 @@ export class Questions {
   }
 }
 
-function failure(code: number, message: string): QuestionAnswer {
+function failure(code: number, message: string): InputAnswer {
   return { error: { code, message } };
 }

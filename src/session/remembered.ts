@@ -1,5 +1,7 @@
 /** One page of a list as it came last time: an answer with the same bytes around its id is the same page, and is not parsed again. */
 export class RememberedPage {
+  /** A larger answer is not remembered. */
+  roomBytes = Number.POSITIVE_INFINITY;
   #raw: Buffer | string | undefined;
   #idStart = 0;
   #idEnd = 0;
@@ -25,6 +27,7 @@ export class RememberedPage {
   /** Remembers a parsed answer, if its id can be found near either end of it. */
   keep(raw: Buffer | string, id: number, result: unknown): void {
     this.forget();
+    if (raw.length > this.roomBytes) return;
     const span = findId(raw, String(id));
     if (span === undefined) return;
     // A copy: a line is often a slice of a larger buffer.

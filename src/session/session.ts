@@ -16,7 +16,7 @@ import { HANDED_OVER, type Raw, type Sink, type Transport } from "../transport/t
 import { AliveProbe } from "./alive.ts";
 import { Gate } from "./gate.ts";
 import type { InputPort } from "./input.ts";
-import { logEntry } from "./log-entry.ts";
+import { type LogEntry, logEntry } from "./log-entry.ts";
 import {
   type Answer,
   type GaveUp,
@@ -43,7 +43,7 @@ export interface SessionOptions {
   readonly stopOnCancel: boolean;
   readonly wait: PersonWait;
   readonly deadlines: Deadlines;
-  readonly log?: (entry: { level: string; message: string }) => void;
+  readonly log?: (entry: LogEntry) => void;
   /** Called once when the session can no longer be used, whoever ended it. */
   readonly onClosed: (error: Error) => void;
 }
@@ -262,8 +262,8 @@ export class Session implements Sink, PendingOwner {
 
   /** With the last call, the questions that came for it are withdrawn. */
   #abandon({ outcomeUnknown: isCall }: Pending): void {
-    for (const other of this.#pending.values()) if (other.outcomeUnknown) return;
     if (!isCall) return;
+    for (const other of this.#pending.values()) if (other.outcomeUnknown) return;
     this.#questions.abandon();
   }
 

@@ -7,6 +7,7 @@ import { type ConstantHeaders, constantHeaders, withHeaders } from "./http-heade
 import { type HttpRequest, Pool } from "./pool.ts";
 import { quoteText } from "./quoting.ts";
 import type { HttpResponse } from "./response.ts";
+import type { SendOptions } from "./transport.ts";
 
 export interface HttpTransportOptions {
   readonly server: string;
@@ -43,6 +44,8 @@ class Challenged {
 export class HttpClient {
   readonly server: string;
   readonly url: URL;
+  /** Path and query of the URL. */
+  readonly path: string;
   readonly limits: Limits;
   readonly #options: HttpTransportOptions;
   readonly #context: ExchangeContext;
@@ -60,6 +63,7 @@ export class HttpClient {
     this.server = options.server;
     this.limits = options.limits;
     this.url = parseUrl(options.url);
+    this.path = this.url.pathname + this.url.search;
     this.#options = options;
     this.#context = { server: this.server, url: `${this.url.origin}${this.url.pathname}`, inFlight: new Set() };
   }
@@ -95,14 +99,15 @@ export class HttpClient {
     );
   }
 
-  /** One last exchange after `stop`. */
-  lastly<T>(request: HttpRequest, receive: Receive<T>): Promise<T> {
+  /** An exchange for which nobody is asked to sign in. It runs after `stop` too: only its own `cancel` keeps it from that. */
+  quietly<T>(request: HttpRequest, receive: Receive<T>): Promise<T> {
     return this.#exchange(request, receive, undefined, true);
   }
 
-  /** Closes the connections that nobody has used for so long: the next request goes out on another. */
-  closeIdle(milliseconds = 0): void {
-    this.#pool?.closeIdle(milliseconds);
+  /** Closes the idle connections that the next message must not go out on. */
+  closeIdleFor({ fresh, once }: SendOptions): void {
+    if (fresh) this.#pool?.closeIdle(0);
+    else if (once) this.#pool?.closeIdle(this.limits.trustedIdleMs);
   }
 
   /** Ends what is on its way; nothing is sent any more but what ends the session. */
@@ -118,36 +123,36 @@ export class HttpClient {
   }
 
   /** `refusal` is the answer that the request has got already. */
-  async #exchange<T>(request: HttpRequest, receive: Receive<T>, refusal?: Challenged, stopping = false): Promise<T> {
+  async #exchange<T>(request: HttpRequest, receive: Receive<T>, refusal?: Challenged, quiet = false): Promise<T> {
     const { signIn, limits } = this.#options;
-    if (signIn?.eager && this.#authorizer === undefined && !stopping) await this.#loadAuthorizer(signIn.load);
-    let outcome = refusal ?? (await this.#authorizedOnce(request, receive, stopping));
+    if (signIn?.eager && this.#authorizer === undefined && !quiet) await this.#loadAuthorizer(signIn.load);
+    let outcome = refusal ?? (await this.#authorizedOnce(request, receive, quiet));
     for (let authorizations = 0; outcome instanceof Challenged; authorizations++) {
       const { challenge }: Challenged = outcome;
-      if (signIn === undefined || authorizations >= limits.authorizations || stopping) throw this.#refused(challenge);
+      if (signIn === undefined || authorizations >= limits.authorizations || quiet) throw this.#refused(challenge);
       const authorizer = this.#authorizer ?? (await this.#loadAuthorizer(signIn.load));
       await authorizer.challenge(challenge, this.#anySignal(request.cancel));
       this.#checkRunning();
-      outcome = await this.#authorizedOnce(request, receive, stopping);
+      outcome = await this.#authorizedOnce(request, receive, quiet);
     }
     return outcome;
   }
 
-  async #authorizedOnce<T>(request: HttpRequest, receive: Receive<T>, stopping: boolean): Promise<T | Challenged> {
-    if (this.#authorizer === undefined) return this.#once(request, receive, stopping);
+  async #authorizedOnce<T>(request: HttpRequest, receive: Receive<T>, quiet: boolean): Promise<T | Challenged> {
+    if (this.#authorizer === undefined) return this.#once(request, receive, quiet);
     const { method, cancel } = request;
-    const signal = stopping && cancel !== undefined ? cancel.signal : this.#anySignal(cancel);
+    const signal = quiet && cancel !== undefined ? cancel.signal : this.#anySignal(cancel);
     const headers = await this.#authorizer.headers({ method, url: this.#urlOf(request) }, signal);
     return this.#once(
       { ...request, headers: withHeaders(request.headers, headers), authorization: headers },
       receive,
-      stopping,
+      quiet,
     );
   }
 
-  async #once<T>(request: HttpRequest, receive: Receive<T>, stopping: boolean): Promise<T | Challenged> {
+  async #once<T>(request: HttpRequest, receive: Receive<T>, quiet: boolean): Promise<T | Challenged> {
     const pool = this.#pool ?? (await this.#open());
-    if (!stopping) this.#checkRunning();
+    if (!quiet) this.#checkRunning();
     const filtered = this.#unlessChallenged(request, receive, pool);
     try {
       return await exchange(this.#context, pool, request, filtered);

@@ -29,7 +29,6 @@ export class HttpTransport implements Transport {
   readonly kind = "http";
   readonly ownStream = true;
   readonly #client: HttpClient;
-  readonly #path: string;
   #sink: Sink | undefined;
   #wire: Wire | undefined;
   /** Named in the response to `initialize`; sent where the dialect has sessions. */
@@ -44,7 +43,6 @@ export class HttpTransport implements Transport {
   /** @throws AdapterError `config.url`. */
   constructor(options: HttpTransportOptions) {
     this.#client = new HttpClient(options);
-    this.#path = this.#client.url.pathname + this.#client.url.search;
   }
 
   /** Contacts nobody. @throws AdapterError `header.entry`: an entry's header cannot be sent. */
@@ -82,8 +80,7 @@ export class HttpTransport implements Transport {
 
   async #send(message: JsonRpcMessage, options: SendOptions): Promise<void> {
     const request = this.#post(message, options);
-    if (options.fresh) this.#client.closeIdle();
-    else if (options.once) this.#client.closeIdle(this.#client.limits.trustedIdleMs);
+    this.#client.closeIdleFor(options);
     if (!isRequest(message)) return this.#client.exchange(request, (response) => this.#told(response, message));
     const broken = await this.#client.exchange(request, (response) => this.#answer(response, message, options));
     if (broken === undefined) return;
@@ -110,7 +107,7 @@ export class HttpTransport implements Transport {
     // Versioning: neither the revision nor a session is known before `initialize` is answered.
     return postOf(
       this.#client,
-      this.#path,
+      this.#client.path,
       message,
       isInitialize(message) ? this.#client.headers.post : this.#constant,
       options,
@@ -220,13 +217,13 @@ export class HttpTransport implements Transport {
     const cancel = fromSignal(AbortSignal.timeout(limits.deleteMs));
     const request: HttpRequest = {
       method: "DELETE",
-      path: this.#path,
+      path: this.#client.path,
       headers: [...headers.delete, ...this.#adopted],
       label: "the end of the session",
       cancel,
     };
     try {
-      await this.#client.lastly(request, (response) => response.skip(limits.refusalBytes, limits.lingerMs));
+      await this.#client.quietly(request, (response) => response.skip(limits.refusalBytes, limits.lingerMs));
     } catch {
       // A courtesy: the server may refuse it, and forgets the session in time anyway.
     }

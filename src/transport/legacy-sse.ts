@@ -78,8 +78,7 @@ export class LegacySseTransport implements Transport {
     if (this.#endpoint === undefined || this.#closed)
       throw new AdapterError("closed.stopped", { server, outcomeUnknown: false });
     const request = postOf(this.#client, this.#endpoint, message, this.#constant, options);
-    if (options.fresh) this.#client.closeIdle();
-    else if (options.once) this.#client.closeIdle(limits.trustedIdleMs);
+    this.#client.closeIdleFor(options);
     await this.#client.exchange(request, async (response) => {
       if (response.ok) return response.skip(limits.refusalBytes, limits.lingerMs);
       const answer = await readRefusal(response, {
@@ -104,12 +103,12 @@ export class LegacySseTransport implements Transport {
   }
 
   async #listen(opened: () => void, refused: (error: unknown) => void): Promise<void> {
-    const { url, headers } = this.#client;
+    const { path, headers } = this.#client;
     try {
       const cancel = fromSignal(this.#givenUp.signal);
       const request = {
         method: "GET",
-        path: url.pathname + url.search,
+        path,
         headers: headers.get,
         label: STREAM,
         cancel,

@@ -1,6 +1,7 @@
 import { AdapterError, isSituation } from "../errors.ts";
 import type { CancelSource } from "./cancel-source.ts";
 import type { HttpClient } from "./client.ts";
+import type { HttpRequest } from "./pool.ts";
 import type { ReplyStream } from "./reply-stream.ts";
 import type { HttpResponse } from "./response.ts";
 
@@ -50,13 +51,8 @@ async function follow(response: HttpResponse, stream: ReplyStream, client: HttpC
   return `its event stream ended without the answer, and the server does not resume it (HTTP ${response.status})`;
 }
 
-function get(
-  client: HttpClient,
-  lastEventId: string,
-  { headers, label, cancel }: ResumeRequest,
-): Parameters<HttpClient["exchange"]>[0] {
-  const { pathname, search } = client.url;
-  return { method: "GET", path: pathname + search, headers: [...headers, "Last-Event-ID", lastEventId], label, cancel };
+function get(client: HttpClient, lastEventId: string, { headers, label, cancel }: ResumeRequest): HttpRequest {
+  return { method: "GET", path: client.path, headers: [...headers, "Last-Event-ID", lastEventId], label, cancel };
 }
 
 function lost(client: HttpClient, { label: method }: ResumeRequest, reason: string): AdapterError {

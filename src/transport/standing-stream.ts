@@ -1,6 +1,7 @@
 import { Cancellation } from "../cancellation.ts";
 import { isSituation } from "../errors.ts";
 import type { HttpClient } from "./client.ts";
+import type { HttpRequest } from "./pool.ts";
 import { ReplyStream } from "./reply-stream.ts";
 import type { HttpResponse } from "./response.ts";
 import type { Sink } from "./transport.ts";
@@ -40,6 +41,7 @@ export class StandingStream {
 
   constructor(options: StandingStreamOptions) {
     this.#options = options;
+    options.client.stopped.addEventListener("abort", () => this.#attempt.cancel());
   }
 
   /** Does the work while the stream stands open, as far as the server lets it. */
@@ -90,9 +92,10 @@ export class StandingStream {
     const { client, sink } = this.#options;
     const stream = new ReplyStream({ server: client.server, limits: client.limits, sink, answered: undefined });
     this.#attempt = new Cancellation();
+    if (client.stopped.aborted) this.#attempt.cancel();
     try {
       // Never a reason to sign in: a challenge on it refuses it, and the call's own request meets its own.
-      await client.lastly(this.#request(), (response) => this.#follow(response, stream, decided));
+      await client.quietly(this.#request(), (response) => this.#follow(response, stream, decided));
       this.#notBefore = performance.now() + stream.retryMs;
     } catch (error) {
       if (!MAY_PASS.some((situation) => isSituation(error, situation))) this.#state = "refused";
@@ -123,13 +126,12 @@ export class StandingStream {
     if (this.#state === "closed" && this.#calls > 0) this.#openInTime();
   }
 
-  #request(): Parameters<HttpClient["lastly"]>[0] {
+  #request(): HttpRequest {
     const { client, headers } = this.#options;
     const resumed = this.#lastEventId === undefined ? [] : ["Last-Event-ID", this.#lastEventId];
-    const { pathname, search } = client.url;
     return {
       method: "GET",
-      path: pathname + search,
+      path: client.path,
       headers: [...headers(), ...resumed],
       label: "the stream for questions",
       cancel: this.#attempt,

@@ -37,6 +37,7 @@ export class StdioTransport implements Transport {
   readonly #limits: Limits;
   readonly #stderr: StderrTail;
   readonly #skipped: string[] = [];
+  readonly #direct: number;
   #sink: Sink | undefined;
   #process: SpawnedProcess | undefined;
   #exit: ExitStatus | undefined;
@@ -51,6 +52,8 @@ export class StdioTransport implements Transport {
     this.#endpoint = endpoint;
     this.#limits = limits;
     this.#stderr = new StderrTail(limits.stderrBytes);
+    // So short that it cannot exceed the limit, at three bytes a character.
+    this.#direct = Math.min(DIRECT_CHARACTERS, limits.messageBytes / 3);
   }
 
   async open(sink: Sink): Promise<void> {
@@ -65,7 +68,7 @@ export class StdioTransport implements Transport {
   send(message: JsonRpcMessage, options?: SendOptions): Promise<void> {
     const line = `${encodeMessage(message)}\n`;
     const child = this.#process;
-    if (child === undefined || line.length >= DIRECT_CHARACTERS || child.stdin.writableNeedDrain || !this.#isRunning)
+    if (child === undefined || line.length >= this.#direct || child.stdin.writableNeedDrain || !this.#isRunning)
       return this.#sendWaiting(message, line, options);
     this.#lines.push(line);
     // Messages of one turn of the event loop share one write.
@@ -88,7 +91,7 @@ export class StdioTransport implements Transport {
   diagnostics(): Readonly<Record<string, unknown>> {
     const stderr = this.#stderr.text();
     return {
-      ...(this.#exit === undefined ? {} : this.#exit),
+      ...this.#exit,
       ...(stderr === "" ? {} : { stderr }),
       ...(this.#skipped.length === 0 ? {} : { skippedLines: [...this.#skipped] }),
     };

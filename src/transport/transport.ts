@@ -48,7 +48,7 @@ export const HANDED_OVER: Promise<void> = Promise.resolve();
  * reached the server; `false` means it certainly did not run.
  */
 export interface Transport {
-  readonly kind: "stdio" | "http" | "sse" | "loopback";
+  readonly kind: "stdio" | "http" | "sse";
   /** Each request has a reply stream of its own, so that aborting it cancels the request. */
   readonly ownStream: boolean;
   /** Makes the connection ready to send. @throws AdapterError `spawn_failed`, `connect_failed`. */

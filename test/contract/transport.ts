@@ -111,13 +111,16 @@ export function describeTransport(name: string, factory: TransportFactory): void
       expect((await client.request("echo", { still: "here" }))?.result).toEqual({ still: "here" });
     });
 
-    test("a message over the limit is refused before it is sent", async () => {
-      const client = await open({ messageBytes: LIMIT_BYTES });
-      const failure = await failureOf(client.request("echo", { text: "é".repeat(LIMIT_BYTES / 2) }));
-      expect(failure).toMatchObject({ code: "limit_exceeded", details: { limitBytes: LIMIT_BYTES } });
-      expect((await client.request("echo", { text: "x" }))?.result).toEqual({ text: "x" });
-      expect(received("echo")).toHaveLength(1);
-    });
+    test.each([LIMIT_BYTES, 1024])(
+      "a message over the limit is refused before it is sent (%d bytes)",
+      async (limitBytes) => {
+        const client = await open({ messageBytes: limitBytes });
+        const failure = await failureOf(client.request("echo", { text: "é".repeat(limitBytes / 2) }));
+        expect(failure).toMatchObject({ code: "limit_exceeded", details: { limitBytes } });
+        expect((await client.request("echo", { text: "x" }))?.result).toEqual({ text: "x" });
+        expect(received("echo")).toHaveLength(1);
+      },
+    );
 
     test("an answer over the limit is an error that names it, at once", async () => {
       const client = await open({ messageBytes: LIMIT_BYTES });

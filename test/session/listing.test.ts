@@ -1,4 +1,4 @@
-import { describe, expect, test } from "@jest/globals";
+import { describe, expect, jest, test } from "@jest/globals";
 import { LIMITS } from "../../src/limits.ts";
 import { factOf, harnesses, jsonOf, textOf } from "../support/plugin-harness.ts";
 import { monotonicUs, waitFor } from "../support/wait.ts";
@@ -105,6 +105,28 @@ describe("discovery", () => {
     const host = make().serve("pages", "lists", `pages ${pages}`);
     expect(names(await host.list("pages"))).toHaveLength(pages);
     expect(textOf(await host.call("pages", `t${pages - 1}`))).toBe(`called "t${pages - 1}"`);
+  });
+
+  test.each([
+    ["as long as it is unchanged", {}, 0],
+    ["each time where it is too large to be remembered", { rememberedListBytes: 50 }, 3],
+  ])("a list is parsed anew %s", async (_, limits, parsedPages) => {
+    const host = make({ limits }).serve("pages", "lists", "pages 3");
+    // The second walk proves where the id of each remembered page stands.
+    for (let round = 0; round < 2; round++) await host.list("pages");
+    const parse = jest.spyOn(JSON, "parse");
+    try {
+      expect(names(await host.list("pages"))).toEqual(["t0", "t1", "t2"]);
+      expect(parse.mock.calls.filter(([text]) => /^\{.*"tools":/.test(text))).toHaveLength(parsedPages);
+    } finally {
+      parse.mockRestore();
+    }
+  });
+
+  test("a list too large to be remembered is walked to its end all the same, every time", async () => {
+    const host = make({ limits: { rememberedListBytes: 100 } }).serve("pages", "lists", "pages 6");
+    for (let round = 0; round < 3; round++) expect(names(await host.list("pages"))).toHaveLength(6);
+    expect(host.received("pages", "tools/list")).toHaveLength(18);
   });
 
   test("20,000 tools are refused by the limit, which is named; 16,384 are not [E08]", async () => {

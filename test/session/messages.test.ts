@@ -99,7 +99,7 @@ describe("questions of a server", () => {
     for (const answer of answers.slice(1)) expect(answer.error).toEqual(METHOD_NOT_FOUND);
   });
 
-  test("a ping before the answer to initialize is answered, and a question right after it too", async () => {
+  test("every ping before the answer to initialize is answered, and a question right after it too", async () => {
     const host = make({ services: { listRoots: async () => [{ uri: "file:///root" }] } }).serve(
       "early",
       "messages",
@@ -111,6 +111,8 @@ describe("questions of a server", () => {
       .filter(({ event, message }) => event === "in" && message?.method === undefined);
     expect(answers.map(({ message }) => message)).toMatchObject([
       { id: "early", result: {} },
+      { id: "first", result: {} },
+      { id: "second", result: {} },
       { id: "roots", result: { roots: [{ uri: "file:///root" }] } },
     ]);
   });

@@ -46,6 +46,19 @@ describe.each([true, false])("a remembered page (as bytes: %p)", (asBytes) => {
     expect(remembering(twice(10), 10, asBytes).match(twice(11), 11)).toBeUndefined();
   });
 
+  test("takes no more room than it has", () => {
+    const answer = (id: number): string => `{"id":${id},"result":${RESULT_JSON}}`;
+    const { page, match } = remembering(answer(1), 1, asBytes);
+    page.roomBytes = page.bytes;
+    const raw = asBytes ? Buffer.from(answer(2)) : answer(2);
+    page.keep(raw, 2, RESULT);
+    expect(match(answer(3), 3)).toBe(RESULT);
+    page.roomBytes--;
+    page.keep(raw, 2, RESULT);
+    expect(page.bytes).toBe(0);
+    expect(match(answer(3), 3)).toBeUndefined();
+  });
+
   test("is forgotten when it is told to be", () => {
     const answer = `{"id":1,"result":${RESULT_JSON}}`;
     const { page, match } = remembering(answer, 1, asBytes);

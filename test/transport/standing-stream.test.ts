@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from "@jest/globals";
 import type { HostServices } from "../../src/contract.ts";
 import { type FaultExchange, FaultServer, type Scenario } from "../support/http-fault-server.ts";
 import { harnesses, jsonOf, type PluginHarness, textOf } from "../support/plugin-harness.ts";
+import { failureOf, httpClient, SESSION_WIRE } from "../support/transport-client.ts";
 import { waitFor } from "../support/wait.ts";
 
 const make = harnesses();
@@ -73,6 +74,14 @@ const server = FaultServer.forTests({
   "get-html": refusing(200, "text/html", "<p>no</p>"),
   "get-405": { opening: OPENING },
   "get-hangs": { opening: OPENING, get: () => undefined },
+  "get-retries": {
+    opening: OPENING,
+    get: (exchange) => {
+      exchange.begin();
+      exchange.chunk("retry: 300\n\n");
+      exchange.finish();
+    },
+  },
   "get-closes": slow((exchange) => {
     exchange.begin();
     exchange.chunk("retry: 0\n\n");
@@ -165,6 +174,22 @@ describe("the stream on which servers ask", () => {
   test("serves a server that opens it only when it has something to ask", async () => {
     const host = setUp("asks-late");
     for (let call = 1; call <= 2; call++) expect(jsonOf(await host.call("server", "echo"))).toEqual({ roots: ROOTS });
+  });
+
+  test("is not opened any more once the connection is closed, whatever the call was waiting for", async () => {
+    const client = await httpClient(server.url("get-retries"), { limits: { ...LIMITS, standingMs: 5000 } });
+    await client.handshake({ ...SESSION_WIRE, listens: true });
+    const before = gets("get-retries");
+    const loading = failureOf(client.call("x", { mayAsk: true }));
+    await client.transport.close();
+    expect(await loading).toMatchObject({ code: "closed", details: { outcomeUnknown: false } });
+    const next = await httpClient(server.url("get-retries"), { limits: { ...LIMITS, standingMs: 5000 } });
+    await next.handshake({ ...SESSION_WIRE, listens: true });
+    await next.call("x", { mayAsk: true });
+    const pausing = failureOf(next.call("y", { mayAsk: true }));
+    await next.transport.close();
+    expect(await pausing).toMatchObject({ code: "closed", details: { outcomeUnknown: false } });
+    expect(gets("get-retries")).toBe(before + 1);
   });
 
   test("is reopened a bounded number of times while a call waits, and never afterwards", async () => {

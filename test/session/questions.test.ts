@@ -1,0 +1,26 @@
+import { expect, test } from "@jest/globals";
+import { resolveLimits } from "../../src/limits.ts";
+import type { Dialect } from "../../src/protocol/dialect.ts";
+import { InputPort } from "../../src/session/input.ts";
+import { Questions } from "../../src/session/questions.ts";
+
+const dialect = { serverMayAsk: () => true } as unknown as Dialect;
+
+test("a bounded number of questions waits for the host at once, and an answered one makes room", async () => {
+  const hosts: ((roots: []) => void)[] = [];
+  const input = new InputPort({
+    server: "s",
+    services: { listRoots: () => new Promise((resolve) => hosts.push(resolve)) },
+  });
+  const questions = new Questions({ dialect, input, limits: resolveLimits({ openQuestions: 2 }) });
+  const ask = (): Promise<unknown> => questions.answer({ jsonrpc: "2.0", id: 1, method: "roots/list" }, 60_000);
+  const [first, second] = [ask(), ask()];
+  expect(await ask()).toMatchObject({ error: { code: -32603, message: "Too many open questions" } });
+  expect(hosts).toHaveLength(2);
+  hosts[0]?.([]);
+  expect(await first).toEqual({ result: { roots: [] } });
+  const third = ask();
+  expect(hosts).toHaveLength(3);
+  input.withdraw();
+  for (const withdrawn of [await second, await third]) expect(withdrawn).toMatchObject({ error: { code: -32603 } });
+});
