@@ -26,10 +26,6 @@ export class ParamReader {
     });
   }
 
-  has(name: string): boolean {
-    return this.#value(name) !== undefined;
-  }
-
   /** A non-empty string, or `undefined` where it is absent or null. */
   text(name: string, maxCharacters: number = 4096): string | undefined {
     const value = this.#value(name);
