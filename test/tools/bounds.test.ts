@@ -1,8 +1,10 @@
 import { describe, expect, it } from "@jest/globals";
 import { LIMITS } from "../../src/limits.ts";
 import { handshakeDialect } from "../../src/protocol/handshake.ts";
+import { Spill } from "../../src/runtime/spill.ts";
 import { makeCatalog } from "../../src/session/catalog.ts";
 import { progressReport } from "../../src/session/pending.ts";
+import { fitsGuard } from "../../src/tools/guard.ts";
 import { renderResult } from "../../src/tools/render.ts";
 import { rank } from "../../src/tools/search.ts";
 import { brief, signature } from "../../src/tools/signature.ts";
@@ -50,6 +52,13 @@ describe("what a server sends is shown in bounded time and length", () => {
     expect(blocks).toHaveLength(1001);
     expect(blocks.at(-1)).toEqual({ type: "text", text: "[199000 more blocks left out]" });
   });
+});
+
+it("many short texts certainly fit only with the line ends between them", () => {
+  const content = Array.from({ length: 30 }, () => ({ type: "text" as const, text: "€" }));
+  const spill = new Spill();
+  expect(fitsGuard(content, { maxBytes: 90, spill })).toBe(false);
+  expect(fitsGuard(content, { maxBytes: 120, spill })).toBe(true);
 });
 
 describe("what a server sends where a text belongs", () => {

@@ -73,6 +73,7 @@ describe("mcp_request on the managed connection", () => {
     "notifications/anything",
     "resources/subscribe",
     "resources/unsubscribe",
+    "subscriptions/listen",
     "roots/list",
     "sampling/createMessage",
     "elicitation/create",

@@ -110,7 +110,7 @@ test.each([
   [{ required: "a" }],
   [{ $ref: "#/$defs/missing" }],
 ])("a schema that is none (%j) is left unchecked", async (schema) => {
-  expect(await kindOf(schema, { a: 1 })).toMatch(/unchecked|match/);
+  expect(await kindOf(schema, { a: 1 })).toBe("unchecked");
 });
 
 test("patterns that are valid only outside of Unicode mode are used", async () => {
