@@ -43,7 +43,6 @@ export class SharedAttempt {
   join({ timeoutMs, cancellation }: AcquireOptions): Promise<Connection> {
     const server = this.#server;
     return new Promise<Connection>((resolve, reject) => {
-      if (cancellation.cancelled) return reject(new AdapterError("cancelled", { server }));
       this.#waiters++;
       const listener: CancelListener = { onCancel: () => leave(new AdapterError("cancelled", { server })) };
       const onTimeout = (): void => {

@@ -92,7 +92,8 @@ describe("what could take for ever", () => {
       properties: Object.fromEntries(Array.from({ length: 6000 }, (_, at) => [`p${at}`, { type: "string" }])),
     };
     expect(await kindOf(many, {})).toBe("unchecked");
-    expect(await kindOf({ description: "x".repeat(300 * 1024) }, {})).toBe("unchecked");
+    for (const description of ["x".repeat(300 * 1024), "€".repeat(100 * 1024)])
+      expect(await kindOf({ description }, {})).toBe("unchecked");
   });
 
   test("a large value is checked all the same", async () => {
