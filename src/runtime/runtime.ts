@@ -53,7 +53,7 @@ export class Runtime {
   /** The scopes that have seen a state of the files. */
   readonly #views = new WeakMap<ConfigView, Set<string>>();
   #lastScope: { readonly cwd: unknown; readonly sessionId: unknown; readonly scope: Scope } | undefined;
-  readonly #notices = new Set<(server: string, text: string) => void>();
+  readonly #notices = new Set<(scope: Scope, server: string, text: string) => void>();
   #signIns: SignIns | undefined;
   #shutdown: Promise<void> | undefined;
 
@@ -128,10 +128,10 @@ export class Runtime {
   }
 
   /** Runs work on a server that may have to wait for a person, and shows the waiting to this caller. */
-  noticing<T>(spec: ServerSpec, show: (text: string) => void, work: () => Promise<T>): Promise<T> {
+  noticing<T>(scope: Scope, spec: ServerSpec, show: (text: string) => void, work: () => Promise<T>): Promise<T> {
     if (spec.endpoint.kind === "stdio") return work();
-    const listener = (server: string, text: string): void => {
-      if (server === spec.name) show(text);
+    const listener = (waiting: Scope, server: string, text: string): void => {
+      if (waiting.key === scope.key && server === spec.name) show(text);
     };
     this.#notices.add(listener);
     return work().finally(() => this.#notices.delete(listener));
@@ -231,7 +231,7 @@ export class Runtime {
     const { SignIns } = await import("./sign-in.ts");
     this.#signIns ??= new SignIns();
     const onWaiting = (host: string): void => {
-      for (const listener of this.#notices) listener(spec.name, `Waiting for the sign-in at ${host} …`);
+      for (const listener of this.#notices) listener(scope, spec.name, `Waiting for the sign-in at ${host} …`);
     };
     const { services, limits, redactor } = this;
     return this.#signIns.authorizer(spec, {

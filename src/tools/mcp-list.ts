@@ -76,7 +76,7 @@ async function discover(
 ): Promise<{ head: ListHead; catalog: Catalog }> {
   const { runtime, scope, cancellation } = context;
   const options = { timeoutMs: silence(spec, timeoutMs, context), cancellation };
-  const { connection, catalog } = await runtime.noticing(spec, noticePartial(context), () =>
+  const { connection, catalog } = await runtime.noticing(scope, spec, noticePartial(context), () =>
     runtime.discover(scope, spec, kind, options),
   );
   const { serverInfo, protocolVersion, instructions } = connection;

@@ -85,7 +85,7 @@ function managed(
 ): Promise<unknown> {
   const { runtime, scope, cancellation } = context;
   const silenceMs = silence(spec, timeoutMs, context);
-  return runtime.noticing(spec, noticePartial(context), async () => {
+  return runtime.noticing(scope, spec, noticePartial(context), async () => {
     const { connection } = await runtime.connect(scope, spec, { timeoutMs: silenceMs, cancellation });
     if (!connection.session.dialect.knows(method))
       throw new AdapterError("method.missing", {
