@@ -9,8 +9,7 @@ import type { Limits } from "../limits.ts";
 import type { ClientIdentity } from "../protocol/dialect.ts";
 import { Redactor } from "../redactor.ts";
 import type { ServerSpec } from "../server-spec.ts";
-import type { Catalog, ListKind } from "../session/catalog.ts";
-import { LISTS } from "../session/catalog.ts";
+import { type Catalog, LISTS, type ListKind } from "../session/catalog.ts";
 import { Approval } from "./approval.ts";
 import type { Connection } from "./connection.ts";
 import { connector } from "./open-connection.ts";
@@ -68,10 +67,6 @@ export class Runtime {
       connector({ services, limits, clientInfo, redactor: this.redactor, deadlines: this.#deadlines, authorizer }),
       limits,
     );
-  }
-
-  get isShutDown(): boolean {
-    return this.#shutdown !== undefined;
   }
 
   /** Whose connections a call uses, by the context that its host injected. */
