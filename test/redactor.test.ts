@@ -18,6 +18,15 @@ describe("the redactor", () => {
     expect(redactor.text("a short story")).toBe("a short story");
   });
 
+  it("knows the newest 4096 secrets, and forgets the oldest for one more", () => {
+    const full = new Redactor();
+    const secrets = Array.from({ length: 4097 }, (_, at) => `secret-${String(at).padStart(4, "0")}`);
+    full.add(secrets.slice(0, 4096));
+    expect(full.text("secret-0000")).toBe("[redacted]");
+    full.add(secrets.slice(1));
+    expect(full.text("secret-0000 secret-0001 secret-4096")).toBe("secret-0000 [redacted] [redacted]");
+  });
+
   it("masks values and keys at every depth", () => {
     expect(redactor.data({ a: [{ [SECRET]: SECRET }] })).toEqual({ a: [{ "[redacted]": "[redacted]" }] });
   });

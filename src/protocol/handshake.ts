@@ -39,6 +39,6 @@ function encode(
 }
 
 /** The specification forbids to cancel `initialize`; the opening never asks for it. */
-function cancelNotice(id: RequestId, reason: string): JsonRpcMessage {
+export function cancelNotice(id: RequestId, reason: string): JsonRpcMessage {
   return { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: id, reason } };
 }

@@ -38,17 +38,11 @@ export interface JsonRpcFailure {
 export type JsonRpcResponse = JsonRpcResult | JsonRpcFailure;
 export type JsonRpcMessage = JsonRpcRequest | JsonRpcNotification | JsonRpcResponse;
 
-export const PARSE_ERROR = -32700;
-export const INVALID_REQUEST = -32600;
 export const METHOD_NOT_FOUND = -32601;
 export const INVALID_PARAMS = -32602;
 export const INTERNAL_ERROR = -32603;
 /** 2025-11-25: a person has to visit the addresses in `data.elicitations` first. */
 export const URL_ELICITATION_REQUIRED = -32042;
-/** 2026-07-28: the HTTP headers do not match the body. */
-export const HEADER_MISMATCH = -32020;
-/** 2026-07-28: the request needs a client capability that was not declared. */
-export const MISSING_CLIENT_CAPABILITY = -32021;
 /** 2026-07-28: the server does not speak the requested revision; `data.supported` lists those it does. */
 export const UNSUPPORTED_PROTOCOL_VERSION = -32022;
 

@@ -1,6 +1,7 @@
 import type { ClientIdentity, Dialect, EncodeOptions, Outcome, ServerIdentity, Wire } from "./dialect.ts";
+import { cancelNotice } from "./handshake.ts";
 import { headerProblem, mirrorHeaders } from "./headers.ts";
-import { isObject, type JsonRpcMessage, type JsonRpcRequest, type RequestId } from "./jsonrpc.ts";
+import { isObject, type JsonRpcRequest, type RequestId } from "./jsonrpc.ts";
 import { revisionKnows, SELF_DESCRIBING } from "./versions.ts";
 
 const META = "io.modelcontextprotocol/";
@@ -75,8 +76,4 @@ function inputRequired(result: Readonly<Record<string, unknown>>): Outcome {
   if (requests === undefined && state === undefined)
     return { kind: "invalid", reason: "input_required without inputRequests and requestState" };
   return { kind: "input_required", requests: requests ?? {}, ...(state === undefined ? {} : { state }) };
-}
-
-function cancelNotice(id: RequestId, reason: string): JsonRpcMessage {
-  return { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: id, reason } };
 }

@@ -103,8 +103,9 @@ export class Approval {
       signal: cancellation.signal,
       ...(scope.sessionId === undefined ? {} : { sessionId: scope.sessionId }),
     };
+    let release = (): void => undefined;
     const withdrawn = new Promise<Verdict>((resolve) => {
-      cancellation.onCancel(() => resolve("withdrawn"));
+      release = cancellation.onCancel(() => resolve("withdrawn"));
     });
     const asked = async (): Promise<Verdict> =>
       (await services.approve?.(request, context)) === true ? "allowed" : "refused";
@@ -112,6 +113,8 @@ export class Approval {
       return await Promise.race([asked(), withdrawn]);
     } catch {
       return "refused"; // The host could not ask: that is no approval.
+    } finally {
+      release();
     }
   }
 }

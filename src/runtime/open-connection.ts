@@ -1,7 +1,7 @@
 import type { Authorizer } from "../authorizer.ts";
 import type { HostServices } from "../contract.ts";
 import type { Deadlines } from "../deadlines.ts";
-import { AdapterError, reasonOf } from "../errors.ts";
+import { AdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import type { ClientIdentity } from "../protocol/dialect.ts";
 import { parseMessages } from "../protocol/jsonrpc.ts";
@@ -13,6 +13,7 @@ import type { Session } from "../session/session.ts";
 import { type TransportFactory, transportFactory } from "../transport/create.ts";
 import type { Transport } from "../transport/transport.ts";
 import { Connection } from "./connection.ts";
+import { logToHost } from "./host-log.ts";
 import type { Attempt, Connect } from "./registry.ts";
 
 export interface OpenConnectionOptions {
@@ -42,7 +43,7 @@ export function connector(options: OpenConnectionOptions): Connect {
       stopOnCancel: spec.stopOnCancel,
       wait: attempt.wait,
       deadlines: options.deadlines,
-      log: (entry) => log(services, redactor, spec.name, entry),
+      log: (entry) => logToHost(services, redactor, { ...entry, server: spec.name }),
       cancellation: attempt.cancellation,
       onTransport: attempt.onTransport,
       onClosed: attempt.onClosed,
@@ -102,23 +103,4 @@ function clientIdentity({ clientInfo, services }: OpenConnectionOptions, input: 
     capabilities: input.capabilities,
     ...(services.log === undefined ? {} : { logLevel: "info" }),
   };
-}
-
-/** Hosts whose log failed, as they were told once. */
-const warned = new WeakSet<HostServices>();
-
-function log(
-  services: HostServices,
-  redactor: Redactor,
-  server: string,
-  { level, message }: { level: string; message: string },
-): void {
-  try {
-    services.log?.({ level, server, message: redactor.text(message.slice(0, 4000)) });
-  } catch (error) {
-    // A host whose log fails must not lose the server's answer for it.
-    if (warned.has(services)) return;
-    warned.add(services);
-    process.emitWarning(`rpi-mcp-adapter: the host's log service failed: ${reasonOf(error)}`);
-  }
 }

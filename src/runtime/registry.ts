@@ -99,13 +99,11 @@ export class Registry {
     if (slot?.connection === connection) this.#retire(key, slot, connection);
   }
 
-  /** Releases one connection; resolves when it is down. Whether there was one. */
-  async close(scope: Scope, spec: Pick<ServerSpec, "name" | "configPath" | "endpoint">): Promise<boolean> {
+  /** Releases one connection, if there is one; resolves when it is down. */
+  async close(scope: Scope, spec: ServerSpec): Promise<void> {
     const key = slotKey(scope, spec);
     const slot = this.#slots.get(key);
-    if (slot === undefined) return false;
-    await this.#drop(key, slot);
-    return true;
+    if (slot !== undefined) await this.#drop(key, slot);
   }
 
   /** The connections of one scope. */
@@ -243,7 +241,7 @@ function serves(made: ServerSpec, wanted: ServerSpec): boolean {
   return made === wanted || (made.fingerprint === wanted.fingerprint && made.stopOnCancel === wanted.stopOnCancel);
 }
 
-function slotKey(scope: Scope, spec: Pick<ServerSpec, "name" | "configPath" | "endpoint">): string {
+function slotKey(scope: Scope, spec: ServerSpec): string {
   const where = spec.configPath ?? (spec.endpoint.kind === "http" ? spec.endpoint.url : "");
   // None of them can hold a NUL.
   return `${scope.key}\0${where}\0${spec.name}`;

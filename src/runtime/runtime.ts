@@ -9,8 +9,7 @@ import type { Limits } from "../limits.ts";
 import type { ClientIdentity } from "../protocol/dialect.ts";
 import { Redactor } from "../redactor.ts";
 import type { ServerSpec } from "../server-spec.ts";
-import type { Catalog, ListKind } from "../session/catalog.ts";
-import { LISTS } from "../session/catalog.ts";
+import { type Catalog, LISTS, type ListKind } from "../session/catalog.ts";
 import { Approval } from "./approval.ts";
 import type { Connection } from "./connection.ts";
 import { connector } from "./open-connection.ts";
@@ -53,7 +52,7 @@ export class Runtime {
   /** The scopes that have seen a state of the files. */
   readonly #views = new WeakMap<ConfigView, Set<string>>();
   #lastScope: { readonly cwd: unknown; readonly sessionId: unknown; readonly scope: Scope } | undefined;
-  readonly #notices = new Set<(server: string, text: string) => void>();
+  readonly #notices = new Set<(scope: Scope, server: string, text: string) => void>();
   #signIns: SignIns | undefined;
   #shutdown: Promise<void> | undefined;
 
@@ -68,10 +67,6 @@ export class Runtime {
       connector({ services, limits, clientInfo, redactor: this.redactor, deadlines: this.#deadlines, authorizer }),
       limits,
     );
-  }
-
-  get isShutDown(): boolean {
-    return this.#shutdown !== undefined;
   }
 
   /** Whose connections a call uses, by the context that its host injected. */
@@ -128,10 +123,10 @@ export class Runtime {
   }
 
   /** Runs work on a server that may have to wait for a person, and shows the waiting to this caller. */
-  noticing<T>(spec: ServerSpec, show: (text: string) => void, work: () => Promise<T>): Promise<T> {
+  noticing<T>(scope: Scope, spec: ServerSpec, show: (text: string) => void, work: () => Promise<T>): Promise<T> {
     if (spec.endpoint.kind === "stdio") return work();
-    const listener = (server: string, text: string): void => {
-      if (server === spec.name) show(text);
+    const listener = (waiting: Scope, server: string, text: string): void => {
+      if (waiting.key === scope.key && server === spec.name) show(text);
     };
     this.#notices.add(listener);
     return work().finally(() => this.#notices.delete(listener));
@@ -231,7 +226,7 @@ export class Runtime {
     const { SignIns } = await import("./sign-in.ts");
     this.#signIns ??= new SignIns();
     const onWaiting = (host: string): void => {
-      for (const listener of this.#notices) listener(spec.name, `Waiting for the sign-in at ${host} …`);
+      for (const listener of this.#notices) listener(scope, spec.name, `Waiting for the sign-in at ${host} …`);
     };
     const { services, limits, redactor } = this;
     return this.#signIns.authorizer(spec, {

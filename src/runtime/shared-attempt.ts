@@ -17,13 +17,13 @@ export class SharedAttempt {
   readonly cancellation = new Cancellation();
   readonly wait = new PersonWait();
   readonly #server: string;
-  readonly #onDeserted: (attempt: SharedAttempt) => void;
+  readonly #onDeserted: () => void;
   #promise: Promise<Connection> | undefined;
   #waiters = 0;
   /** The newest transport that it made: what it says of a failure. */
   transport: Transport | undefined;
 
-  constructor(server: string, onDeserted: (attempt: SharedAttempt) => void) {
+  constructor(server: string, onDeserted: () => void) {
     this.#server = server;
     this.#onDeserted = onDeserted;
   }
@@ -43,7 +43,6 @@ export class SharedAttempt {
   join({ timeoutMs, cancellation }: AcquireOptions): Promise<Connection> {
     const server = this.#server;
     return new Promise<Connection>((resolve, reject) => {
-      if (cancellation.cancelled) return reject(new AdapterError("cancelled", { server }));
       this.#waiters++;
       const listener: CancelListener = { onCancel: () => leave(new AdapterError("cancelled", { server })) };
       const onTimeout = (): void => {
@@ -63,7 +62,7 @@ export class SharedAttempt {
       const leave = (error: AdapterError): void => {
         settle();
         reject(error);
-        if (this.#waiters === 0) this.#onDeserted(this);
+        if (this.#waiters === 0) this.#onDeserted();
       };
       cancellation.add(listener);
       this.#promise?.then(resolve, reject).finally(settle);

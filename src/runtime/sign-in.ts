@@ -9,6 +9,7 @@ import type { PersonWait } from "../person-wait.ts";
 import type { ClientIdentity } from "../protocol/dialect.ts";
 import type { Redactor } from "../redactor.ts";
 import type { ServerSpec } from "../server-spec.ts";
+import { logToHost } from "./host-log.ts";
 import type { Scope } from "./registry.ts";
 
 export interface SignInOptions {
@@ -34,7 +35,7 @@ export class SignIns {
     const { services, limits, redactor, clientInfo, onWaiting, wait } = options;
     this.#store ??= new DiskStore({
       limits,
-      onWarning: (message) => services.log?.({ level: "warning", server, message }),
+      onWarning: (message) => logToHost(services, redactor, { level: "warning", server, message }),
     });
     const inner = createAuthorizer({
       server,

@@ -18,7 +18,7 @@ export class Spill {
   };
 
   /** Writes the text (mode 0600, in a folder of mode 0700) and gives the file's path. @throws AdapterError after `clear`, or the system's error. */
-  async write(text: string, extension: "txt" | "json" | "base64"): Promise<string> {
+  async write(text: string, extension: "txt" | "json"): Promise<string> {
     if (this.#isCleared) throw new AdapterError("shutdown", {});
     const writing = this.#write(text, extension);
     this.#writing.add(writing);

@@ -10,10 +10,6 @@ export class Steps {
   #keepAlive: NodeJS.Timeout | undefined;
   #isOver = false;
 
-  get size(): number {
-    return this.#running.size;
-  }
-
   add(step: Step): void {
     this.#running.add(step);
     if (this.#running.size > 1 || this.#isOver) return;

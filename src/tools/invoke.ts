@@ -36,7 +36,8 @@ export interface Invoked {
  * Whatever happens after that, it is not sent again.
  */
 export function invoke(invocation: Invocation, context: ToolContext): Promise<Invoked> {
-  return context.runtime.noticing(invocation.spec, noticePartial(context), () => discoverAndCall(invocation, context));
+  const { runtime, scope } = context;
+  return runtime.noticing(scope, invocation.spec, noticePartial(context), () => discoverAndCall(invocation, context));
 }
 
 async function discoverAndCall(

@@ -1,5 +1,5 @@
 import type { AgentToolResult } from "../contract.ts";
-import { isAdapterError } from "../errors.ts";
+import { toFailure } from "../errors.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import type { Catalog, Item, ListKind } from "../session/catalog.ts";
 import { isHidden, noticePartial, silence, unknownTool } from "./invoke.ts";
@@ -76,7 +76,7 @@ async function discover(
 ): Promise<{ head: ListHead; catalog: Catalog }> {
   const { runtime, scope, cancellation } = context;
   const options = { timeoutMs: silence(spec, timeoutMs, context), cancellation };
-  const { connection, catalog } = await runtime.noticing(spec, noticePartial(context), () =>
+  const { connection, catalog } = await runtime.noticing(scope, spec, noticePartial(context), () =>
     runtime.discover(scope, spec, kind, options),
   );
   const { serverInfo, protocolVersion, instructions } = connection;
@@ -146,6 +146,8 @@ async function searchAll(
 const PROBLEM_CHARACTERS = 300;
 
 function problem(error: unknown, { runtime }: ToolContext): string {
-  const text = isAdapterError(error) ? `${error.code}: ${error.message}` : String(error);
-  return runtime.redactor.text(text.length > PROBLEM_CHARACTERS ? `${text.slice(0, PROBLEM_CHARACTERS)}…` : text);
+  const { code, message } = toFailure(error);
+  // Cut before it is masked, a secret would show its beginning.
+  const text = runtime.redactor.text(`${code}: ${message}`);
+  return text.length > PROBLEM_CHARACTERS ? `${text.slice(0, PROBLEM_CHARACTERS)}…` : text;
 }

@@ -38,7 +38,7 @@ export async function mcpRequest(
   }
   refuse(method);
   const spec = await runtime.resolve(scope, target);
-  if (method === "tools/call") return toolsCall(spec, sent, timeoutMs, read, context);
+  if (method === "tools/call") return toolsCall(spec, sent, timeoutMs, context);
   return answer(spec, await managed(spec, method, sent, timeoutMs, context), context);
 }
 
@@ -64,13 +64,12 @@ async function toolsCall(
   spec: ServerSpec,
   sent: Readonly<Record<string, unknown>>,
   timeoutMs: number | undefined,
-  read: ParamReader,
   context: ToolContext,
 ): Promise<AgentToolResult> {
-  const inner = new ParamReader("mcp_request", sent, context.runtime.limits);
-  const tool = inner.name("name");
-  if (tool === undefined) throw read.fail("params.name", "is missing", "Name a tool of the server.");
-  const args = inner.object("arguments");
+  const read = new ParamReader("mcp_request", sent, context.runtime.limits, "params.");
+  const tool = read.name("name");
+  if (tool === undefined) throw read.fail("name", "is missing", "Name a tool of the server.");
+  const args = read.object("arguments");
   const meta = isObject(sent["_meta"]) ? sent["_meta"] : undefined;
   const { result } = await invoke({ spec, tool, args, meta, timeoutMs }, context);
   if (!isErrorResult(result)) return answer(spec, result, context);
@@ -86,7 +85,7 @@ function managed(
 ): Promise<unknown> {
   const { runtime, scope, cancellation } = context;
   const silenceMs = silence(spec, timeoutMs, context);
-  return runtime.noticing(spec, noticePartial(context), async () => {
+  return runtime.noticing(scope, spec, noticePartial(context), async () => {
     const { connection } = await runtime.connect(scope, spec, { timeoutMs: silenceMs, cancellation });
     if (!connection.session.dialect.knows(method))
       throw new AdapterError("method.missing", {

@@ -10,24 +10,23 @@ export class ParamReader {
   readonly #tool: ToolName;
   readonly #params: Params;
   readonly #limits: Limits;
+  /** The place of the parameters themselves, where they stand within others. */
+  readonly #place: string;
 
-  constructor(tool: ToolName, params: Params, limits: Limits) {
+  constructor(tool: ToolName, params: Params, limits: Limits, place = "") {
     this.#tool = tool;
     this.#params = params;
     this.#limits = limits;
+    this.#place = place;
   }
 
   fail(path: string, reason: string, hint?: string): AdapterError {
     return new AdapterError("params.invalid", {
       tool: this.#tool,
-      path,
+      path: this.#place + path,
       reason,
       ...(hint === undefined ? {} : { hint }),
     });
-  }
-
-  has(name: string): boolean {
-    return this.#value(name) !== undefined;
   }
 
   /** A non-empty string, or `undefined` where it is absent or null. */

@@ -101,7 +101,7 @@ function survey(schema: object, limitBytes: number): Cost | { readonly problem: 
     }
   };
   walk(schema, 0);
-  if (problem === undefined && JSON.stringify(schema).length > limitBytes)
+  if (problem === undefined && Buffer.byteLength(JSON.stringify(schema)) > limitBytes)
     problem = `it has more than ${limitBytes} bytes`;
   return problem === undefined ? cost : { problem };
 }

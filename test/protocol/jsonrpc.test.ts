@@ -111,6 +111,21 @@ describe("reading messages", () => {
     ).toHaveLength(10);
   });
 
+  test("of 256 levels is as it stands, and what is nested more deeply is cut off, of objects and of lists", () => {
+    const nested = (levels: number, open: string, close: string): string =>
+      `{"method":"a","params":${open.repeat(levels)}1${close.repeat(levels)}}`;
+    for (const [open, close] of [
+      ['{"a":', "}"],
+      ["[", "]"],
+    ] as const) {
+      const whole = nested(255, open, close);
+      expect(JSON.stringify(parse(whole))).toBe(`[${whole}]`);
+      const cut = nested(255, open, close).replace(/1(?=[}\]])/, '"[nested too deeply]"');
+      expect(JSON.stringify(parse(nested(256, open, close)))).toBe(`[${cut}]`);
+      expect(JSON.stringify(parse(nested(5000, open, close)))).toBe(`[${cut}]`);
+    }
+  });
+
   test("shape decides before ids do: something with a method is never an answer", () => {
     const [question] = parseMessages('{"jsonrpc":"2.0","id":5,"method":"ping","result":{}}', 1) ?? [];
     expect(question !== undefined && isResponse(question)).toBe(false);

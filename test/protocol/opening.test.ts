@@ -152,6 +152,8 @@ describe("auto", () => {
     expect(versionOf(outcome)).toBe("2025-03-26");
     const stubborn = open("auto", undefined, unsupported("2025-03-26"), unsupported("2025-06-18"));
     expect(stubborn.end).toMatchObject({ failure: { kind: "version", answered: "2025-06-18" } });
+    const broken = open("auto", undefined, unsupported("2025-03-26"), http(500, "oops"));
+    expect(broken.end).toMatchObject({ failure: { kind: "version", offered: OLD, answered: "2025-03-26" } });
     const gone = open("auto", undefined, unsupported("2025-03-26"), CLOSED, initialized("2025-03-26"), SENT);
     expect(gone.sent[2]).toBe("fresh initialize 2025-03-26");
   });

@@ -99,3 +99,42 @@ describe("an attempt to connect that brings something up after it was given up",
     ).rejects.toMatchObject({ code: "closed" });
   });
 });
+
+/** A connection whose session does nothing but close; `closed` counts how often. */
+function idleConnection(spec: ServerSpec): { connection: Connection; closed: () => number } {
+  let closed = 0;
+  const close = async (): Promise<void> => {
+    closed++;
+  };
+  const connection = { spec, protocolVersion: "2025-11-25", session: { isClosed: false, close } };
+  return { connection: connection as unknown as Connection, closed: () => closed };
+}
+
+test("a connection that is made after its place was released is closed, and its callers are told", async () => {
+  const { connection, closed } = idleConnection(SPEC);
+  const up = gate();
+  const registry = new Registry(() => up.passed.then(() => connection), LIMITS);
+  const acquired = registry.acquire(SCOPE, SPEC, { timeoutMs: 60_000, cancellation: new Cancellation() });
+  const releasing = registry.close(SCOPE, SPEC);
+  up.open();
+  await expect(acquired).rejects.toMatchObject({ code: "closed", details: { outcomeUnknown: false } });
+  await releasing;
+  expect(closed()).toBe(1);
+  expect(registry.status(SCOPE)).toEqual([]);
+});
+
+test("what servers spoke last is remembered for the newest four times as many as may be connected", async () => {
+  const hints: (string | undefined)[] = [];
+  const connect = async ({ spec, hint }: Attempt): Promise<Connection> => {
+    hints.push(hint);
+    return idleConnection(spec).connection;
+  };
+  const registry = new Registry(connect, { ...LIMITS, connections: 1 });
+  for (const fingerprint of ["1", "2", "3", "4", "5", "2", "5", "1"]) {
+    const spec = { ...SPEC, fingerprint };
+    await registry.acquire(SCOPE, spec, { timeoutMs: 1000, cancellation: new Cancellation() });
+    await registry.close(SCOPE, spec);
+  }
+  const known = "2025-11-25";
+  expect(hints).toEqual([undefined, undefined, undefined, undefined, undefined, known, known, undefined]);
+});

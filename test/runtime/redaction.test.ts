@@ -35,6 +35,19 @@ describe("secrets of a config", () => {
     expect(logged.join()).not.toContain(SECRET);
   });
 
+  test("are masked before a text is cut, so that none shows its beginning", async () => {
+    const long = `${SECRET}-${"x".repeat(70)}`;
+    const logged: string[] = [];
+    const host = make({ services: { log: ({ message }) => logged.push(message) } })
+      .serve("leaky", "processes", "leaks-secret", { env: { API_TOKEN: long } })
+      .serve("talker", "agent", "", { env: { API_TOKEN: long } });
+    const search = textOf(await host.run("mcp_list", { configPath: host.configPath, query: "x" }));
+    expect(search).toContain("cannot log in with [redacted]");
+    expect(search).not.toContain(SECRET);
+    await host.call("talker", "log", { level: "info", message: `${"m".repeat(3980)}${long}` });
+    expect(logged).toEqual([`${"m".repeat(3980)}[redacted]`]);
+  });
+
   test("of a variable that is not set are named, not printed, and nothing starts [K05]", async () => {
     const host = make().serve("env", "processes", "env", { env: { A: "${HARNESS_NOT_SET}" } });
     const { code, message } = await host.callFailure("env", "env");

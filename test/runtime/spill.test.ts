@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { describe, expect, test } from "@jest/globals";
 import { Spill } from "../../src/runtime/spill.ts";
 
@@ -31,7 +32,11 @@ describe("the private files of a session", () => {
 
   test("that were never needed leave nothing behind", async () => {
     const before = readdirSync(process.env["TMPDIR"] ?? "/tmp").length;
-    await new Spill().clear();
+    const listeners = process.listenerCount("exit");
+    const spill = new Spill();
+    await setTimeout(50);
+    expect(process.listenerCount("exit")).toBe(listeners);
+    await spill.clear();
     expect(readdirSync(process.env["TMPDIR"] ?? "/tmp").length).toBeLessThanOrEqual(before + 5);
   });
 });

@@ -1,11 +1,16 @@
 import { describe, expect, it } from "@jest/globals";
 import { LIMITS } from "../../src/limits.ts";
 import { handshakeDialect } from "../../src/protocol/handshake.ts";
+import { Spill } from "../../src/runtime/spill.ts";
+import type { ServerSpec } from "../../src/server-spec.ts";
 import { makeCatalog } from "../../src/session/catalog.ts";
 import { progressReport } from "../../src/session/pending.ts";
+import { fitsGuard, guardText } from "../../src/tools/guard.ts";
+import { listAnswer } from "../../src/tools/list-answer.ts";
 import { renderResult } from "../../src/tools/render.ts";
 import { rank } from "../../src/tools/search.ts";
 import { brief, signature } from "../../src/tools/signature.ts";
+import type { ToolContext } from "../../src/tools/tool.ts";
 
 /** Work that grows with the square of its input takes minutes at these sizes, and the suite's own deadline ends it. */
 describe("what a server sends is shown in bounded time and length", () => {
@@ -49,6 +54,43 @@ describe("what a server sends is shown in bounded time and length", () => {
     const blocks = renderResult({ content }, LIMITS);
     expect(blocks).toHaveLength(1001);
     expect(blocks.at(-1)).toEqual({ type: "text", text: "[199000 more blocks left out]" });
+  });
+});
+
+it("many short texts certainly fit only with the line ends between them", () => {
+  const content = Array.from({ length: 30 }, () => ({ type: "text" as const, text: "€" }));
+  const spill = new Spill();
+  expect(fitsGuard(content, { maxBytes: 90, spill })).toBe(false);
+  expect(fitsGuard(content, { maxBytes: 120, spill })).toBe(true);
+});
+
+describe("what is too long, and can be kept in no file", () => {
+  const closed = async (): Promise<Spill> => {
+    const spill = new Spill();
+    await spill.clear();
+    return spill;
+  };
+
+  it("is still shown by its head and tail", async () => {
+    const text = await guardText(`HEAD${"x".repeat(5000)}TAIL`, { maxBytes: 1000, spill: await closed() });
+    expect(text).toMatch(/^HEADx+\n\[… \d+ of 5008 bytes left out; it could not be kept in a file …\]\nx+TAIL$/);
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(1000);
+  });
+
+  it("is still listed in brief", async () => {
+    const { content } = await listAnswer({
+      head: { server: "s", serverInfo: {}, protocolVersion: "2025-11-25" },
+      kind: "tools",
+      items: new Map([["t", { name: "t", description: `One. ${"x".repeat(100_000)}` }]]),
+      catalog: { items: new Map(), pages: [], duplicates: [], leftOut: [] },
+      spec: {} as ServerSpec,
+      context: { runtime: { limits: LIMITS, spill: await closed() } } as unknown as ToolContext,
+      single: true,
+    });
+    expect(JSON.parse(content[0]?.type === "text" ? content[0].text : "")).toMatchObject({
+      tools: [{ name: "t", summary: "One." }],
+      hint: expect.stringContaining("could not be kept in a file"),
+    });
   });
 });
 

@@ -49,11 +49,15 @@ describe("mcp_request on the managed connection", () => {
     expect((await host.failure("mcp_request", request(host, "results", "tools/call", { name: "unknown" }))).code).toBe(
       "tool_not_found",
     );
-    expect((await host.failure("mcp_request", request(host, "results", "tools/call", {}))).code).toBe("invalid_params");
-    expect(
-      (await host.failure("mcp_request", request(host, "results", "tools/call", { name: "empty", arguments: [1] })))
-        .code,
-    ).toBe("invalid_params");
+    for (const [params, path] of [
+      [{}, "params.name"],
+      [{ name: 7 }, "params.name"],
+      [{ name: "empty", arguments: [1] }, "params.arguments"],
+    ] as const)
+      expect(await host.failure("mcp_request", request(host, "results", "tools/call", params))).toMatchObject({
+        code: "invalid_params",
+        details: { path },
+      });
     expect(await host.failure("mcp_request", request(host, "results", "tools/call", { name: "quota" }))).toMatchObject({
       code: "tool_error",
       message: expect.stringContaining("quota exceeded"),
@@ -73,6 +77,7 @@ describe("mcp_request on the managed connection", () => {
     "notifications/anything",
     "resources/subscribe",
     "resources/unsubscribe",
+    "subscriptions/listen",
     "roots/list",
     "sampling/createMessage",
     "elicitation/create",

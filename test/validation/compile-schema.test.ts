@@ -92,7 +92,8 @@ describe("what could take for ever", () => {
       properties: Object.fromEntries(Array.from({ length: 6000 }, (_, at) => [`p${at}`, { type: "string" }])),
     };
     expect(await kindOf(many, {})).toBe("unchecked");
-    expect(await kindOf({ description: "x".repeat(300 * 1024) }, {})).toBe("unchecked");
+    for (const description of ["x".repeat(300 * 1024), "€".repeat(100 * 1024)])
+      expect(await kindOf({ description }, {})).toBe("unchecked");
   });
 
   test("a large value is checked all the same", async () => {
@@ -110,7 +111,7 @@ test.each([
   [{ required: "a" }],
   [{ $ref: "#/$defs/missing" }],
 ])("a schema that is none (%j) is left unchecked", async (schema) => {
-  expect(await kindOf(schema, { a: 1 })).toMatch(/unchecked|match/);
+  expect(await kindOf(schema, { a: 1 })).toBe("unchecked");
 });
 
 test("patterns that are valid only outside of Unicode mode are used", async () => {

@@ -1,0 +1,24 @@
+import type { HostServices } from "../contract.ts";
+import { reasonOf } from "../errors.ts";
+import type { Redactor } from "../redactor.ts";
+
+const MESSAGE_CHARACTERS = 4000;
+
+/** Hosts whose log failed, as they were told once. */
+const warned = new WeakSet<HostServices>();
+
+/** Gives the host a log entry, without known secrets. Never throws: a host whose log fails must not lose an answer for it. */
+export function logToHost(
+  services: HostServices,
+  redactor: Redactor,
+  { level, server, message }: { level: string; server: string; message: string },
+): void {
+  try {
+    // Cut before it is masked, a secret would show its beginning.
+    services.log?.({ level, server, message: redactor.text(message).slice(0, MESSAGE_CHARACTERS) });
+  } catch (error) {
+    if (warned.has(services)) return;
+    warned.add(services);
+    process.emitWarning(`rpi-mcp-adapter: the host's log service failed: ${reasonOf(error)}`);
+  }
+}
