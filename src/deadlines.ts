@@ -1,5 +1,7 @@
+import { Roster, type Rostered } from "./roster.ts";
+
 /** Something with a deadline; told when it has come. */
-export interface Deadline {
+export interface Deadline extends Rostered {
   /** Milliseconds, on the clock of `performance.now()`. */
   dueAt: number;
   onDue(): void;
@@ -13,7 +15,7 @@ const MAX_DELAY_MS = 2_147_483_647;
  * It never keeps the process alive.
  */
 export class Deadlines {
-  readonly #entries = new Set<Deadline>();
+  readonly #entries = new Roster<Deadline>();
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
 
@@ -50,7 +52,7 @@ export class Deadlines {
     const now = performance.now();
     const due: Deadline[] = [];
     let next = Number.POSITIVE_INFINITY;
-    for (const entry of this.#entries) {
+    for (const entry of this.#entries.all()) {
       if (entry.dueAt <= now) due.push(entry);
       else if (entry.dueAt < next) next = entry.dueAt;
     }

@@ -15,12 +15,37 @@ export class Connection {
   readonly input: InputPort;
   readonly limits: Limits;
   readonly #listings = new Map<ListKind, Listing>();
+  #users = 0;
+  #onFree: (() => void) | undefined;
 
   constructor(options: { spec: ServerSpec; session: Session; input: InputPort; limits: Limits }) {
     this.spec = options.spec;
     this.session = options.session;
     this.input = options.input;
     this.limits = options.limits;
+  }
+
+  /** Somebody uses it, also where nothing is on the wire for them at the moment. Each calls `release` once. */
+  hold(): void {
+    this.#users++;
+  }
+
+  release(): void {
+    this.#users--;
+    if (this.#onFree !== undefined) this.#tellFree();
+  }
+
+  /** Calls back once, as soon as nobody uses it. */
+  whenFree(listener: () => void): void {
+    this.#onFree = listener;
+    this.#tellFree();
+  }
+
+  #tellFree(): void {
+    if (this.#users > 0) return;
+    const listener = this.#onFree;
+    this.#onFree = undefined;
+    listener?.();
   }
 
   get protocolVersion(): string {

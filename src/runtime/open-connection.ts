@@ -47,6 +47,7 @@ export function connector(options: OpenConnectionOptions): Connect {
       cancellation: attempt.cancellation,
       onTransport: attempt.onTransport,
       onClosed: attempt.onClosed,
+      onExpired: attempt.onExpired,
       rejectionOf: factory.rejectionOf,
       create: factory.create,
     });

@@ -24,6 +24,8 @@ export interface Attempt {
   readonly hint: string | undefined;
   readonly onTransport: (transport: Transport) => void;
   readonly onClosed: () => void;
+  /** The server has forgotten the session. */
+  readonly onExpired: () => void;
   readonly wait: PersonWait;
 }
 
@@ -91,7 +93,7 @@ export class Registry {
 
   /**
    * Takes this connection out of use, if it is the one in use: the next call makes a new one. What other calls still wait for
-   * on it is not cut off; it is closed when the last of them is over.
+   * on it is not cut off; it is closed when the last of them has released it.
    */
   discard(scope: Scope, connection: Connection): void {
     const key = slotKey(scope, connection.spec);
@@ -156,8 +158,11 @@ export class Registry {
       attempt.transport = transport;
     };
     const onClosed = (): void => this.#gone(key, slot);
+    const onExpired = (): void => {
+      if (slot.connection !== undefined) this.#retire(key, slot, slot.connection);
+    };
     attempt.begin(
-      this.#connect({ spec, scope, cancellation, hint, onTransport, onClosed, wait }).then(
+      this.#connect({ spec, scope, cancellation, hint, onTransport, onClosed, onExpired, wait }).then(
         (connection) => this.#made(key, slot, connection),
         (error: unknown) => {
           this.#spoken.delete(spec.fingerprint);
@@ -187,7 +192,7 @@ export class Registry {
     slot.connection = undefined;
     slot.transports.clear();
     this.#retired.add(connection);
-    void connection.session.drained().then(() => {
+    connection.whenFree(() => {
       if (this.#retired.delete(connection)) void this.#track(connection.session.close());
     });
   }

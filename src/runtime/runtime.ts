@@ -1,7 +1,5 @@
 import { realpathSync } from "node:fs";
 import type { Authorizer } from "../authorizer.ts";
-import { ConfigStore, type ConfigView } from "../config/store.ts";
-import { specForUrl } from "../config/url-target.ts";
 import type { HostServices, Trust } from "../contract.ts";
 import { Deadlines } from "../deadlines.ts";
 import { AdapterError, isAdapterError } from "../errors.ts";
@@ -14,6 +12,7 @@ import { Approval } from "./approval.ts";
 import type { Connection } from "./connection.ts";
 import { connector } from "./open-connection.ts";
 import { type Attempt, type Lease, Registry, type Scope } from "./registry.ts";
+import { Settings } from "./settings.ts";
 import type { AcquireOptions } from "./shared-attempt.ts";
 import type { SignIns } from "./sign-in.ts";
 import { Spill } from "./spill.ts";
@@ -25,13 +24,7 @@ export interface RuntimeOptions {
   readonly clientInfo: ClientIdentity["info"];
 }
 
-/** What a tool call is about: a configured server, or a URL. */
-export interface Target {
-  readonly server?: string | undefined;
-  readonly configPath?: string | undefined;
-  readonly url?: string | undefined;
-}
-
+/** A list, and the connection it came over: held for whoever asked, who releases it. */
 export interface Discovered {
   readonly connection: Connection;
   readonly catalog: Catalog;
@@ -45,12 +38,10 @@ export class Runtime {
   readonly spill = new Spill();
   readonly approval: Approval;
   readonly registry: Registry;
-  readonly #config: ConfigStore;
+  readonly settings: Settings;
   readonly #clientInfo: ClientIdentity["info"];
   readonly #deadlines = new Deadlines();
   readonly #realPaths = new Map<string, string>();
-  /** The scopes that have seen a state of the files. */
-  readonly #views = new WeakMap<ConfigView, Set<string>>();
   #lastScope: { readonly cwd: unknown; readonly sessionId: unknown; readonly scope: Scope } | undefined;
   readonly #notices = new Set<(scope: Scope, server: string, text: string) => void>();
   #signIns: SignIns | undefined;
@@ -60,13 +51,13 @@ export class Runtime {
     this.limits = limits;
     this.services = services;
     this.#clientInfo = clientInfo;
-    this.#config = new ConfigStore({ limits });
     this.approval = new Approval({ services, trust, redactor: this.redactor });
     const authorizer = (spec: ServerSpec, attempt: Attempt): Promise<Authorizer> => this.#authorizer(spec, attempt);
     this.registry = new Registry(
       connector({ services, limits, clientInfo, redactor: this.redactor, deadlines: this.#deadlines, authorizer }),
       limits,
     );
+    this.settings = new Settings({ limits, redactor: this.redactor, registry: this.registry });
   }
 
   /** Whose connections a call uses, by the context that its host injected. */
@@ -78,23 +69,6 @@ export class Runtime {
     const scope = this.#makeScope(cwd, sessionId);
     this.#lastScope = { cwd, sessionId, scope };
     return scope;
-  }
-
-  /** The configured servers; connections whose entries are gone or disabled are closed when the files have changed. */
-  async config(scope: Scope, configPath?: string): Promise<ConfigView> {
-    const target = { cwd: scope.cwd, configPath };
-    return this.#seen(scope, this.#config.current(target) ?? (await this.#config.load(target)));
-  }
-
-  /**
-   * The settings of a target, ready to connect; at once where the files are known and unchanged.
-   * @throws AdapterError `server_not_found`, `server_disabled`, `config_error`, `invalid_params`.
-   */
-  resolve(scope: Scope, { server = "", configPath, url }: Target): ServerSpec | Promise<ServerSpec> {
-    if (url !== undefined) return specForUrl(url);
-    const view = this.#config.current({ cwd: scope.cwd, configPath });
-    if (view !== undefined) return this.#specOf(scope, this.#seen(scope, view), server);
-    return this.config(scope, configPath).then((loaded) => this.#specOf(scope, loaded, server));
   }
 
   /** The connection of a server, approved and made if there is none. */
@@ -113,10 +87,12 @@ export class Runtime {
   async discover(scope: Scope, spec: ServerSpec, kind: ListKind, options: AcquireOptions): Promise<Discovered> {
     const known = this.registry.peek(scope, spec);
     const connection = known ?? (await this.connect(scope, spec, options)).connection;
-    requireCapability(connection, kind);
+    connection.hold();
     try {
+      requireCapability(connection, kind);
       return { connection, catalog: await connection.listing(kind).discover(options) };
     } catch (error) {
+      connection.release();
       if (options.cancellation.cancelled) throw error;
       return this.#discoverAgain(scope, spec, kind, options, { connection, isNew: known === undefined }, error);
     }
@@ -161,35 +137,10 @@ export class Runtime {
     if (remedy === "none" || (remedy === "session" && isNew)) throw error;
     if (remedy === "socket") {
       connection.listing(kind).askFresh();
-      return { connection, catalog: await connection.listing(kind).discover(options) };
+      return list(connection, kind, options);
     }
     this.registry.discard(scope, connection);
-    const again = await this.connect(scope, spec, options);
-    requireCapability(again.connection, kind);
-    return { connection: again.connection, catalog: await again.connection.listing(kind).discover(options) };
-  }
-
-  #specOf(scope: Scope, view: ConfigView, server: string): ServerSpec {
-    const entry = view.servers.get(server);
-    if (entry === undefined) throw unknownServer(server, view);
-    if (entry.error !== undefined) throw entry.error;
-    if (!entry.enabled) throw new AdapterError("server.disabled", { server: entry.name, configPath: entry.configPath });
-    const spec = entry.spec(scope);
-    this.redactor.add(spec.secrets);
-    return spec;
-  }
-
-  #seen(scope: Scope, view: ConfigView): ConfigView {
-    let scopes = this.#views.get(view);
-    if (scopes === undefined) {
-      scopes = new Set();
-      this.#views.set(view, scopes);
-    }
-    if (!scopes.has(scope.key)) {
-      scopes.add(scope.key);
-      this.#closeGone(scope, view);
-    }
-    return view;
+    return list((await this.connect(scope, spec, options)).connection, kind, options);
   }
 
   #makeScope(givenCwd: unknown, givenSession: unknown): Scope {
@@ -198,14 +149,6 @@ export class Runtime {
     if (typeof givenSession === "string" && givenSession !== "")
       return { key: `session:${givenSession}`, cwd, sessionId: givenSession };
     return { key: given === undefined ? "library" : `project:${cwd}`, cwd };
-  }
-
-  #closeGone(scope: Scope, view: ConfigView): void {
-    for (const { name, spec } of this.registry.status(scope)) {
-      if (spec.configPath === undefined || !view.files.includes(spec.configPath)) continue;
-      const entry = view.servers.get(name);
-      if (entry?.enabled !== true || entry.configPath !== spec.configPath) void this.registry.close(scope, spec);
-    }
   }
 
   #realPath(path: string): string {
@@ -241,6 +184,18 @@ export class Runtime {
   }
 }
 
+/** One discovery on this connection, which is held if it succeeds. */
+async function list(connection: Connection, kind: ListKind, options: AcquireOptions): Promise<Discovered> {
+  connection.hold();
+  try {
+    requireCapability(connection, kind);
+    return { connection, catalog: await connection.listing(kind).discover(options) };
+  } catch (error) {
+    connection.release();
+    throw error;
+  }
+}
+
 type Remedy = "none" | "socket" | "session";
 
 /** What may help a list request that failed on a connection made earlier. */
@@ -272,17 +227,5 @@ function requireCapability(connection: Connection, kind: ListKind): void {
     capability,
     method,
     advertised: connection.capabilities,
-  });
-}
-
-function unknownServer(server: string, view: ConfigView): AdapterError {
-  const problems = view.problems.map((problem) => problem.error.message);
-  const [only] = view.problems;
-  // With an explicit file that cannot be read, the file is the matter.
-  if (view.servers.size === 0 && only !== undefined && view.problems.length === 1) return only.error;
-  return new AdapterError("server.unknown", {
-    server,
-    configured: [...view.servers.keys()],
-    ...(problems.length === 0 ? {} : { problems }),
   });
 }

@@ -1,6 +1,7 @@
 import { Cancellation } from "../cancellation.ts";
 import type { AgentToolResult, StepHandle, StepResult } from "../contract.ts";
 import { AdapterError, type Failure, reasonOf, toFailure } from "../errors.ts";
+import type { Rostered } from "../roster.ts";
 
 const PENDING: StepResult = Object.freeze({ tag: "pending" });
 const DESTROYED: StepResult = Object.freeze({ tag: "err", ...toFailure(new AdapterError("destroyed", {})) });
@@ -24,8 +25,9 @@ export interface StepContext {
 }
 
 /** One tool call: its state machine (running → done | err → destroyed), and what the host sees of it. */
-export class Step implements StepHandle {
+export class Step implements StepHandle, Rostered {
   readonly settled: Promise<void>;
+  place = -1;
   /** Gone with `destroy`, with everything that the work holds. */
   #options: StepOptions | undefined;
   readonly #cancellation = new Cancellation();

@@ -1,4 +1,5 @@
 import { AdapterError } from "../errors.ts";
+import { Roster } from "../roster.ts";
 import type { Step } from "./step.ts";
 
 /** The longest delay a timer can have; it never fires in practice. */
@@ -6,7 +7,7 @@ const FOR_EVER_MS = 2_147_483_647;
 
 /** The steps still running: they alone keep the host process alive, and shutdown cancels them. */
 export class Steps {
-  readonly #running = new Set<Step>();
+  readonly #running = new Roster<Step>();
   #keepAlive: NodeJS.Timeout | undefined;
   #isOver = false;
 
@@ -25,7 +26,7 @@ export class Steps {
 
   /** Ends every running step; steps that come later end at once, and hold nothing. */
   cancelAll(): void {
-    for (const step of [...this.#running]) step.cancelWith(new AdapterError("shutdown", {}));
+    for (const step of this.#running.all()) step.cancelWith(new AdapterError("shutdown", {}));
     clearInterval(this.#keepAlive);
     this.#keepAlive = undefined;
     this.#isOver = true;

@@ -12,15 +12,20 @@ export interface CallOptions extends RequestOptions {
   readonly totalMs: number;
 }
 
+/** A session, and who answers the questions of its server. */
+export interface Conversation {
+  readonly session: Session;
+  readonly input: InputPort;
+  readonly limits: Limits;
+}
+
 /**
  * Sends a request and gives its final result. Where the server answers that it needs input, the host is asked and the new
  * request that the server asked for is sent, with a new id and its exact state (Multi Round-Trip Requests).
  * @throws AdapterError `rpc_error` besides what `Session.request` throws.
  */
 export async function call(
-  session: Session,
-  input: InputPort,
-  limits: Limits,
+  { session, input, limits }: Conversation,
   method: string,
   params: Readonly<Record<string, unknown>>,
   options: CallOptions,

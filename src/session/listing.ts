@@ -199,6 +199,7 @@ export class Listing {
 class Waiter implements Deadline, CancelListener {
   readonly timeoutMs: number;
   dueAt = 0;
+  place = -1;
   readonly #session: Session;
   readonly #cancellation: Cancellation;
   readonly #resolve: (catalog: Catalog) => void;

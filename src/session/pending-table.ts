@@ -2,56 +2,73 @@ import type { RequestId } from "../protocol/jsonrpc.ts";
 import type { Raw } from "../transport/transport.ts";
 import type { Pending } from "./pending.ts";
 
-/** The requests on the wire, by id; those of them that ask for a page of a list are known apart. */
+const SLOTS_AT_FIRST = 64;
+
+/**
+ * The requests on the wire, by id; those of them that ask for a page of a list are known apart. The last bits of an id are its
+ * slot, and an id whose slot is taken is passed over: so nothing is allocated for a request (see `Roster`).
+ */
 export class PendingTable {
-  readonly #all = new Map<number, Pending>();
-  readonly #lists = new Set<Pending>();
-  #onEmpty: (() => void) | undefined;
+  #slots: (Pending | undefined)[] = new Array<Pending | undefined>(SLOTS_AT_FIRST).fill(undefined);
+  #size = 0;
+  readonly #lists: Pending[] = [];
+  #nextId: number;
+  #calls = 0;
+
+  /** Ids below `firstId` are somebody else's. */
+  constructor(firstId: number) {
+    this.#nextId = firstId;
+  }
 
   get size(): number {
-    return this.#all.size;
+    return this.#size;
   }
 
-  values(): Iterable<Pending> {
-    return this.#all.values();
+  /** How many of them may have side effects. */
+  get calls(): number {
+    return this.#calls;
   }
 
+  /** An id that was never used, whose slot is free. */
+  newId(): number {
+    if (this.#size * 2 >= this.#slots.length) this.#grow();
+    while (this.#slots[this.#slotOf(this.#nextId)] !== undefined) this.#nextId++;
+    return this.#nextId++;
+  }
+
+  all(): readonly Pending[] {
+    return this.#slots.filter((pending) => pending !== undefined);
+  }
+
+  /** Its id must be the newest of `newId`. */
   add(pending: Pending): void {
-    this.#all.set(pending.id, pending);
-    if (pending.options.page !== undefined) this.#lists.add(pending);
+    this.#slots[this.#slotOf(pending.id)] = pending;
+    this.#size++;
+    if (pending.outcomeUnknown) this.#calls++;
+    if (pending.options.page !== undefined) this.#lists.push(pending);
   }
 
   /** Whether it was still on the wire. */
   delete(pending: Pending): boolean {
-    if (pending.options.page !== undefined) this.#lists.delete(pending);
-    const found = this.#all.delete(pending.id);
-    if (this.#onEmpty !== undefined) this.#tellEmpty();
-    return found;
-  }
-
-  /** Calls back once, when nothing is on the wire. */
-  whenEmpty(listener: () => void): void {
-    this.#onEmpty = listener;
-    this.#tellEmpty();
-  }
-
-  #tellEmpty(): void {
-    if (this.#all.size > 0) return;
-    const listener = this.#onEmpty;
-    this.#onEmpty = undefined;
-    listener?.();
+    const slot = this.#slotOf(pending.id);
+    if (this.#slots[slot] !== pending) return false;
+    this.#slots[slot] = undefined;
+    this.#size--;
+    if (pending.outcomeUnknown) this.#calls--;
+    if (pending.options.page !== undefined) this.#lists.splice(this.#lists.indexOf(pending), 1);
+    return true;
   }
 
   find(id: RequestId | null | undefined): Pending | undefined {
-    if (typeof id === "number") return this.#all.get(id);
     // Some servers answer with the id as a string; only its canonical spelling is ours.
-    if (typeof id === "string" && String(Number(id)) === id) return this.#all.get(Number(id));
-    return undefined;
+    const number = typeof id === "string" && String(Number(id)) === id ? Number(id) : id;
+    if (typeof number !== "number") return undefined;
+    const pending = this.#slots[this.#slotOf(number)];
+    return pending?.id === number ? pending : undefined;
   }
 
   /** Settles the request for a page whose answer is, but for its id, the one of last time. Whether there was one. */
   settleUnchanged(raw: Raw): boolean {
-    if (this.#lists.size === 0) return false;
     for (const pending of this.#lists) {
       const result = pending.options.page?.match(raw, pending.id);
       if (result === undefined) continue;
@@ -62,12 +79,24 @@ export class PendingTable {
     return false;
   }
 
-  /** Empties the table; the requests are the caller's to settle. */
+  /** Empties the table; the requests, oldest first, are the caller's to settle. */
   takeAll(): readonly Pending[] {
-    const all = [...this.#all.values()];
-    this.#all.clear();
-    this.#lists.clear();
-    this.#tellEmpty();
+    const all = this.all().toSorted((a, b) => a.id - b.id);
+    this.#slots.fill(undefined);
+    this.#size = 0;
+    this.#calls = 0;
+    this.#lists.length = 0;
     return all;
+  }
+
+  #slotOf(id: number): number {
+    return id & (this.#slots.length - 1);
+  }
+
+  #grow(): void {
+    const all = this.all();
+    this.#slots = new Array<Pending | undefined>(this.#slots.length * 2).fill(undefined);
+    // Ids that differ in their last bits still do with one bit more.
+    for (const pending of all) this.#slots[this.#slotOf(pending.id)] = pending;
   }
 }

@@ -53,6 +53,7 @@ export class Pending implements SendOptions, Deadline, CancelListener {
   /** The status of the refusal whose body is the answer. */
   status: number | undefined;
   dueAt = Number.POSITIVE_INFINITY;
+  place = -1;
   readonly #owner: PendingOwner;
   readonly #resolve: (answer: Answer) => void;
   readonly #reject: (error: unknown) => void;
@@ -110,9 +111,9 @@ export class Pending implements SendOptions, Deadline, CancelListener {
     return this.settled;
   }
 
-  readonly refusedWith = (status: number): void => {
+  refusedWith(status: number): void {
     this.status = status;
-  };
+  }
 
   get outcomeUnknown(): boolean {
     return this.options.effects === true;

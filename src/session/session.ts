@@ -1,5 +1,5 @@
 import type { Deadlines } from "../deadlines.ts";
-import { AdapterError } from "../errors.ts";
+import { AdapterError, isSituation } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import type { PersonWait } from "../person-wait.ts";
 import type { Dialect } from "../protocol/dialect.ts";
@@ -46,6 +46,8 @@ export interface SessionOptions {
   readonly log?: (entry: LogEntry) => void;
   /** Called once when the session can no longer be used, whoever ended it. */
   readonly onClosed: (error: Error) => void;
+  /** Called whenever the server refuses a request because it does not know the session any more. */
+  readonly onExpired: () => void;
 }
 
 /** One conversation with one server: requests matched with their answers, questions with theirs. */
@@ -56,11 +58,10 @@ export class Session implements Sink, PendingOwner {
   readonly wait: PersonWait;
   readonly deadlines: Deadlines;
   readonly #options: SessionOptions;
-  readonly #pending = new PendingTable();
+  readonly #pending = new PendingTable(FIRST_ID);
   readonly #alive: AliveProbe;
   readonly #questions: Questions;
   readonly #answers: Gate;
-  #nextId = FIRST_ID;
   #closed: Error | undefined;
 
   constructor(options: SessionOptions) {
@@ -95,7 +96,7 @@ export class Session implements Sink, PendingOwner {
   ): Promise<Answer> {
     return new Promise<Answer>((resolve, reject) => {
       if (this.#closed !== undefined) return reject(forRequest(this.#closed, method, false));
-      const id = this.#nextId++;
+      const id = this.#pending.newId();
       const encoding = options.onProgress === undefined ? undefined : { progressToken: id };
       const message = this.dialect.encode(id, method, params, encoding);
       const headers = this.transport.kind === "http" ? this.dialect.headers(message, toolSchema) : undefined;
@@ -113,11 +114,6 @@ export class Session implements Sink, PendingOwner {
   async close(): Promise<void> {
     this.#end(undefined);
     await this.transport.close();
-  }
-
-  /** Resolves when no request is on the wire any more. */
-  drained(): Promise<void> {
-    return new Promise((resolve) => this.#pending.whenEmpty(resolve));
   }
 
   // Sink
@@ -154,6 +150,7 @@ export class Session implements Sink, PendingOwner {
       () => this.#sent(pending),
       (error: unknown) => {
         this.#pending.delete(pending);
+        if (isSituation(error, "session.expired")) this.#options.onExpired();
         pending.reject(forRequest(error, pending.method, pending.outcomeUnknown));
       },
     );
@@ -236,7 +233,7 @@ export class Session implements Sink, PendingOwner {
   /** A question must be settled early enough for the server to go on with the call it belongs to. */
   #questionMs(): number {
     let longest = 0;
-    for (const pending of this.#pending.values())
+    for (const pending of this.#pending.all())
       if (Number.isFinite(pending.remainingMs)) longest = Math.max(longest, pending.remainingMs);
     return longest === 0 ? this.#options.limits.defaultTimeoutSeconds * 1000 : longest * 0.8;
   }
@@ -262,9 +259,7 @@ export class Session implements Sink, PendingOwner {
 
   /** With the last call, the questions that came for it are withdrawn. */
   #abandon({ outcomeUnknown: isCall }: Pending): void {
-    if (!isCall) return;
-    for (const other of this.#pending.values()) if (other.outcomeUnknown) return;
-    this.#questions.abandon();
+    if (isCall && this.#pending.calls === 0) this.#questions.abandon();
   }
 
   /** A server that shares one channel for everything is stopped if it does not answer after a request was given up. */
@@ -272,7 +267,7 @@ export class Session implements Sink, PendingOwner {
     if (this.#options.stopOnCancel) this.#stop();
     if (this.#alive.isOpen || this.#closed !== undefined) return;
     this.#alive.begin();
-    const id = this.#nextId++;
+    const id = this.#pending.newId();
     void this.#notice(this.dialect.encode(id, this.dialect.aliveMethod, {}));
   }
 

@@ -1,5 +1,5 @@
 import type { AgentToolResult } from "../contract.ts";
-import { AdapterError, isSituation } from "../errors.ts";
+import { AdapterError } from "../errors.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import type { Redactor } from "../redactor.ts";
 import type { Connection } from "../runtime/connection.ts";
@@ -25,7 +25,6 @@ export interface Invocation {
 }
 
 export interface Invoked {
-  readonly connection: Connection;
   readonly item: Item;
   /** The MCP result, untouched. */
   readonly result: unknown;
@@ -47,22 +46,19 @@ async function discoverAndCall(
   const { runtime, scope, cancellation } = context;
   const silenceMs = silence(spec, timeoutMs, context);
   const { connection, catalog } = await runtime.discover(scope, spec, "tools", { timeoutMs: silenceMs, cancellation });
-  const item = catalog.items.get(tool);
-  if (item === undefined || isHidden(spec, tool)) throw unknownTool(spec, tool, catalog, item !== undefined);
-  if (runsOnlyAsTask(item, connection))
-    throw new AdapterError("tool.task", { server: spec.name, tool, capability: TASKS });
-  if (runtime.approval.asks(spec, tool))
-    await runtime.approval.call(scope, spec, tool, args, item["annotations"], cancellation);
-  const params = meta === undefined ? { name: tool, arguments: args } : { name: tool, arguments: args, _meta: meta };
-  const result = await sendCall(
-    connection,
-    "tools/call",
-    params,
-    callOptions(spec, silenceMs, context),
-    context,
-    item["inputSchema"],
-  );
-  return { connection, item, result };
+  try {
+    const item = catalog.items.get(tool);
+    if (item === undefined || isHidden(spec, tool)) throw unknownTool(spec, tool, catalog, item !== undefined);
+    if (runsOnlyAsTask(item, connection))
+      throw new AdapterError("tool.task", { server: spec.name, tool, capability: TASKS });
+    if (runtime.approval.asks(spec, tool))
+      await runtime.approval.call(scope, spec, tool, args, item["annotations"], cancellation);
+    const params = meta === undefined ? { name: tool, arguments: args } : { name: tool, arguments: args, _meta: meta };
+    const options = callOptions(spec, silenceMs, context);
+    return { item, result: await call(connection, "tools/call", params, options, item["inputSchema"]) };
+  } finally {
+    connection.release();
+  }
 }
 
 /**
@@ -74,23 +70,6 @@ function runsOnlyAsTask({ execution }: Item, { session }: Connection): boolean {
   const tasks = session.dialect.server.capabilities[TASKS];
   const requests = isObject(tasks) ? tasks["requests"] : undefined;
   return isObject(requests) && isObject(requests["tools"]) && requests["tools"]["call"] !== undefined;
-}
-
-/** Sends one request that may have side effects, and drops a session that the server has forgotten. */
-export async function sendCall(
-  connection: Connection,
-  method: string,
-  params: Readonly<Record<string, unknown>>,
-  options: CallOptions,
-  { runtime, scope }: ToolContext,
-  toolSchema?: unknown,
-): Promise<unknown> {
-  try {
-    return await call(connection.session, connection.input, runtime.limits, method, params, options, toolSchema);
-  } catch (error) {
-    if (isSituation(error, "session.expired")) runtime.registry.discard(scope, connection);
-    throw error;
-  }
 }
 
 /** Silence and total of one request, and where its progress goes. */

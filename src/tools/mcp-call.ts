@@ -23,8 +23,7 @@ export async function mcpCall(
   const args = read.object("arguments");
   const timeoutMs = read.timeoutMs();
 
-  const resolved = runtime.resolve(scope, target);
-  const spec = resolved instanceof Promise ? await resolved : resolved;
+  const spec = await runtime.settings.resolve(scope, target);
   const { item, result } = await invoke({ spec, tool, args, timeoutMs }, context);
   const guard = guardOptions(spec, context);
   const blocks = renderResult(result, runtime.limits);

@@ -39,10 +39,10 @@ export async function mcpList(
     read.requireTarget(target);
     return close(target.server ?? "", target, context);
   }
-  if (hasTarget) return listOne(await runtime.resolve(scope, target), request, context);
+  if (hasTarget) return listOne(await runtime.settings.resolve(scope, target), request, context);
   if (request.tool !== undefined) read.requireTarget(target);
   if (request.query !== undefined) return searchAll({ ...request, query: request.query }, target.configPath, context);
-  return configuredServers(await runtime.config(scope, target.configPath), context);
+  return configuredServers(await runtime.settings.view(scope, target.configPath), context);
 }
 
 async function close(
@@ -52,18 +52,18 @@ async function close(
 ): Promise<AgentToolResult> {
   const { runtime, scope } = context;
   if (target.url !== undefined) {
-    const spec = await runtime.resolve(scope, target);
+    const spec = await runtime.settings.resolve(scope, target);
     await runtime.registry.close(scope, spec);
     return json({ server: spec.name, closed: true });
   }
   // A server whose entry or file is gone or broken meanwhile can still be released.
-  const view = await runtime.config(scope, target.configPath).catch(() => undefined);
+  const view = await runtime.settings.view(scope, target.configPath).catch(() => undefined);
   const entry = view?.servers.get(name);
   const open = runtime.registry
     .status(scope)
     .filter((slot) => slot.name === name && (entry === undefined || slot.spec.configPath === entry.configPath));
   if (open.length === 0 && entry === undefined)
-    await runtime.resolve(scope, { server: name, configPath: target.configPath });
+    await runtime.settings.resolve(scope, { server: name, configPath: target.configPath });
   await Promise.all(open.map(({ spec }) => runtime.registry.close(scope, spec)));
   return json({ server: name, closed: true });
 }
@@ -79,6 +79,7 @@ async function discover(
   const { connection, catalog } = await runtime.noticing(scope, spec, noticePartial(context), () =>
     runtime.discover(scope, spec, kind, options),
   );
+  connection.release();
   const { serverInfo, protocolVersion, instructions } = connection;
   return {
     head: { server: spec.name, serverInfo, protocolVersion, ...(instructions === undefined ? {} : { instructions }) },
@@ -119,13 +120,13 @@ async function searchAll(
   context: ToolContext,
 ): Promise<AgentToolResult> {
   const { runtime, scope } = context;
-  const view = await runtime.config(scope, configPath);
+  const view = await runtime.settings.view(scope, configPath);
   const failed: { server: string; error: string }[] = [];
   const searched = [...view.servers.values()].filter((entry) => entry.enabled || entry.error !== undefined);
   const found = await Promise.all(
     searched.map(async ({ name: server }) => {
       try {
-        const spec = await runtime.resolve(scope, { server, configPath });
+        const spec = await runtime.settings.resolve(scope, { server, configPath });
         const { catalog } = await discover(spec, kind, timeoutMs, context);
         return [...visible(spec, kind, catalog)].map(([name, item]) => ({ server, name, item }));
       } catch (error) {

@@ -3,8 +3,9 @@ import { AdapterError } from "../errors.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import { isServerRequest } from "../protocol/versions.ts";
 import type { ServerSpec } from "../server-spec.ts";
+import { call } from "../session/call.ts";
 import { guardText } from "./guard.ts";
-import { callOptions, invoke, isErrorResult, noticePartial, sendCall, silence } from "./invoke.ts";
+import { callOptions, invoke, isErrorResult, noticePartial, silence } from "./invoke.ts";
 import { guardOptions, toolError } from "./mcp-call.ts";
 import { ParamReader } from "./params.ts";
 import { rawExchange } from "./raw-exchange.ts";
@@ -27,7 +28,7 @@ export async function mcpRequest(
   const timeoutMs = read.timeoutMs();
 
   if (target.url !== undefined) {
-    const spec = await runtime.resolve(scope, target);
+    const spec = await runtime.settings.resolve(scope, target);
     await runtime.approval.start(scope, spec, context.cancellation);
     const response = await rawExchange(
       spec,
@@ -37,7 +38,7 @@ export async function mcpRequest(
     return answer(spec, { ...response }, context);
   }
   refuse(method);
-  const spec = await runtime.resolve(scope, target);
+  const spec = await runtime.settings.resolve(scope, target);
   if (method === "tools/call") return toolsCall(spec, sent, timeoutMs, context);
   return answer(spec, await managed(spec, method, sent, timeoutMs, context), context);
 }
@@ -87,13 +88,15 @@ function managed(
   const silenceMs = silence(spec, timeoutMs, context);
   return runtime.noticing(scope, spec, noticePartial(context), async () => {
     const { connection } = await runtime.connect(scope, spec, { timeoutMs: silenceMs, cancellation });
-    if (!connection.session.dialect.knows(method))
-      throw new AdapterError("method.missing", {
-        server: spec.name,
-        method,
-        protocolVersion: connection.protocolVersion,
-      });
-    return sendCall(connection, method, params, callOptions(spec, silenceMs, context), context);
+    connection.hold();
+    try {
+      if (connection.session.dialect.knows(method))
+        return await call(connection, method, params, callOptions(spec, silenceMs, context));
+      const { protocolVersion } = connection;
+      throw new AdapterError("method.missing", { server: spec.name, method, protocolVersion });
+    } finally {
+      connection.release();
+    }
   });
 }
 

@@ -133,9 +133,9 @@ export class HttpTransport implements Transport {
     return body.then((bytes) => this.#whole(response, message, bytes, html));
   }
 
-  async #refused(response: HttpResponse, message: JsonRpcRequest, { refusedWith }: SendOptions): Promise<undefined> {
+  async #refused(response: HttpResponse, message: JsonRpcRequest, options: SendOptions): Promise<undefined> {
     const body = await readRefusal(response, this.#refusalContext(message));
-    refusedWith?.(response.status);
+    options.refusedWith?.(response.status);
     this.#sink?.message(body);
   }
 

@@ -29,7 +29,7 @@ export interface SendOptions {
    */
   readonly answered?: () => boolean;
   /** Told of the status of a refusal whose body is the answer, before the sink gets it. */
-  readonly refusedWith?: (status: number) => void;
+  refusedWith?(status: number): void;
   /** Send on a connection that was never idle: the pool's idle sockets are closed first. Ignored where there is no pool. */
   readonly fresh?: boolean;
   /** It must not be lost: sent on no connection that was idle for long, which may be dead. Ignored where there is no pool. */

@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
+import type { HostServices } from "../../src/contract.ts";
 import { harnesses, jsonOf, textOf } from "../support/plugin-harness.ts";
 import { isAlive, waitFor } from "../support/wait.ts";
 
@@ -166,6 +167,32 @@ describe("a change of the config", () => {
     running.destroy();
     await waitFor("the old process is gone", () => old !== undefined && !isAlive(old));
     await host.call("hang", "echo");
+  });
+
+  test("while a call is being asked about lets that call go on with the old connection, which goes with it", async () => {
+    let allow: (allowed: boolean) => void = () => undefined;
+    const asked: string[] = [];
+    const approve: HostServices["approve"] = ({ action, arguments: args }) => {
+      const text = JSON.stringify(args);
+      if (action === "call") asked.push(text);
+      return action === "call" && text.includes("first")
+        ? new Promise((resolve) => {
+            allow = resolve;
+          })
+        : Promise.resolve(true);
+    };
+    const host = make({ limits: IMPATIENT, services: { approve } }).serve("plain", "processes", "plain");
+    const first = host.call("plain", "echo", { text: "first" });
+    await waitFor("the person is asked", () => asked.length === 1);
+    const [old] = host.pids("plain");
+    host.serve("plain", "processes", "plain", { env: { NEW: "1" } });
+    expect(textOf(await host.call("plain", "echo", { text: "second" }))).toBe("second");
+    expect(host.pids("plain")).toHaveLength(2);
+    expect(old !== undefined && isAlive(old)).toBe(true);
+    allow(true);
+    expect(textOf(await first)).toBe("first");
+    await waitFor("the old process is gone", () => old !== undefined && !isAlive(old));
+    expect(host.received("plain", "tools/call")).toHaveLength(2);
   });
 
   test("while it is being made ends the wait of its callers as closed, not as cancelled", async () => {

@@ -1,0 +1,44 @@
+/** What a roster keeps of its members in themselves; in one roster at a time. */
+export interface Rostered {
+  /** Its place in the roster; -1 while it is in none. */
+  place: number;
+}
+
+/**
+ * Who is in, in no order. Adding and removing allocate nothing, which a Set cannot promise: one that is filled and emptied all the
+ * time leaves its outgrown tables behind, and once it is old they keep alive, until the next full collection, all that was in it.
+ */
+export class Roster<T extends Rostered> {
+  readonly #members: T[] = [];
+
+  get size(): number {
+    return this.#members.length;
+  }
+
+  /** A member stays where it is. */
+  add(one: T): void {
+    if (one.place >= 0) return;
+    one.place = this.#members.length;
+    this.#members.push(one);
+  }
+
+  delete(one: T): void {
+    const { place } = one;
+    if (place < 0) return;
+    one.place = -1;
+    const last = this.#members.pop();
+    if (last === undefined || last === one) return;
+    this.#members[place] = last;
+    last.place = place;
+  }
+
+  /** Those who are in now: a list of its own, so that they may leave meanwhile. */
+  all(): readonly T[] {
+    return this.#members.slice();
+  }
+
+  clear(): void {
+    for (const one of this.#members) one.place = -1;
+    this.#members.length = 0;
+  }
+}

@@ -1,0 +1,112 @@
+import { ConfigStore, type ConfigView } from "../config/store.ts";
+import { specForUrl } from "../config/url-target.ts";
+import { AdapterError } from "../errors.ts";
+import type { Limits } from "../limits.ts";
+import type { Redactor } from "../redactor.ts";
+import type { ServerSpec } from "../server-spec.ts";
+import type { Registry, Scope } from "./registry.ts";
+
+/** What a tool call is about: a configured server, or a URL. */
+export interface Target {
+  readonly server?: string | undefined;
+  readonly configPath?: string | undefined;
+  readonly url?: string | undefined;
+}
+
+export interface SettingsOptions {
+  readonly limits: Limits;
+  readonly redactor: Redactor;
+  readonly registry: Registry;
+}
+
+/** What the config files say of servers, now; connections whose entries are gone or disabled go with the change. */
+export class Settings {
+  readonly #store: ConfigStore;
+  readonly #redactor: Redactor;
+  readonly #registry: Registry;
+  /** The scopes that have seen a state of the files. */
+  readonly #views = new WeakMap<ConfigView, Set<string>>();
+  #resolving: { readonly scope: Scope; readonly target: Target; readonly spec: Promise<ServerSpec> } | undefined;
+
+  constructor({ limits, redactor, registry }: SettingsOptions) {
+    this.#store = new ConfigStore({ limits });
+    this.#redactor = redactor;
+    this.#registry = registry;
+  }
+
+  /** All configured servers. @throws AdapterError as `ConfigStore.load` does. */
+  async view(scope: Scope, configPath?: string): Promise<ConfigView> {
+    const target = { cwd: scope.cwd, configPath };
+    return this.#seen(scope, this.#store.current(target) ?? (await this.#store.load(target)));
+  }
+
+  /**
+   * The settings of a target, ready to connect. Calls for one server that arrive in one turn of the event loop share one look at
+   * the files, taken at its end: what was written before a call is seen by it.
+   * @throws AdapterError `server_not_found`, `server_disabled`, `config_error`, `invalid_params`.
+   */
+  resolve(scope: Scope, target: Target): Promise<ServerSpec> {
+    const latest = this.#resolving;
+    if (latest !== undefined && latest.scope === scope && isSame(latest.target, target)) return latest.spec;
+    const spec = new Promise<void>((resolve) => process.nextTick(resolve)).then(() => {
+      if (this.#resolving?.spec === spec) this.#resolving = undefined;
+      return this.#resolve(scope, target);
+    });
+    this.#resolving = { scope, target, spec };
+    return spec;
+  }
+
+  #resolve(scope: Scope, { server = "", configPath, url }: Target): ServerSpec | Promise<ServerSpec> {
+    if (url !== undefined) return specForUrl(url);
+    const view = this.#store.current({ cwd: scope.cwd, configPath });
+    if (view !== undefined) return this.#specOf(scope, this.#seen(scope, view), server);
+    return this.view(scope, configPath).then((loaded) => this.#specOf(scope, loaded, server));
+  }
+
+  #specOf(scope: Scope, view: ConfigView, server: string): ServerSpec {
+    const entry = view.servers.get(server);
+    if (entry === undefined) throw unknownServer(server, view);
+    if (entry.error !== undefined) throw entry.error;
+    if (!entry.enabled) throw new AdapterError("server.disabled", { server: entry.name, configPath: entry.configPath });
+    const spec = entry.spec(scope);
+    this.#redactor.add(spec.secrets);
+    return spec;
+  }
+
+  #seen(scope: Scope, view: ConfigView): ConfigView {
+    let scopes = this.#views.get(view);
+    if (scopes === undefined) {
+      scopes = new Set();
+      this.#views.set(view, scopes);
+    }
+    if (!scopes.has(scope.key)) {
+      scopes.add(scope.key);
+      this.#closeGone(scope, view);
+    }
+    return view;
+  }
+
+  #closeGone(scope: Scope, view: ConfigView): void {
+    for (const { name, spec } of this.#registry.status(scope)) {
+      if (spec.configPath === undefined || !view.files.includes(spec.configPath)) continue;
+      const entry = view.servers.get(name);
+      if (entry?.enabled !== true || entry.configPath !== spec.configPath) void this.#registry.close(scope, spec);
+    }
+  }
+}
+
+function isSame(one: Target, other: Target): boolean {
+  return one.server === other.server && one.configPath === other.configPath && one.url === other.url;
+}
+
+function unknownServer(server: string, view: ConfigView): AdapterError {
+  const problems = view.problems.map((problem) => problem.error.message);
+  const [only] = view.problems;
+  // With an explicit file that cannot be read, the file is the matter.
+  if (view.servers.size === 0 && only !== undefined && view.problems.length === 1) return only.error;
+  return new AdapterError("server.unknown", {
+    server,
+    configured: [...view.servers.keys()],
+    ...(problems.length === 0 ? {} : { problems }),
+  });
+}
