@@ -29,18 +29,27 @@ export async function mcpRequest(
 
   if (target.url !== undefined) {
     const spec = await runtime.settings.resolve(scope, target);
-    await runtime.approval.start(scope, spec, context.cancellation);
-    const response = await rawExchange(
-      spec,
-      { id, method, params: sent, timeoutMs: silence(spec, timeoutMs, context) },
-      context,
-    );
-    return answer(spec, { ...response }, context);
+    await approveRaw(spec, method, sent, context);
+    const request = { id, method, params: sent, timeoutMs: silence(spec, timeoutMs, context) };
+    return answer(spec, { ...(await rawExchange(spec, request, context)) }, context);
   }
   refuse(method);
   const spec = await runtime.settings.resolve(scope, target);
   if (method === "tools/call") return toolsCall(spec, sent, timeoutMs, context);
   return answer(spec, await managed(spec, method, sent, timeoutMs, context), context);
+}
+
+/** Whatever way it takes, a call of a tool is a call of a tool. */
+async function approveRaw(
+  spec: ServerSpec,
+  method: string,
+  { name, arguments: args }: Readonly<Record<string, unknown>>,
+  { runtime: { approval, limits }, scope, cancellation }: ToolContext,
+): Promise<void> {
+  await approval.start(scope, spec, cancellation);
+  if (method !== "tools/call") return;
+  const tool = (typeof name === "string" ? name : (JSON.stringify(name) ?? "")).slice(0, limits.nameCharacters);
+  if (approval.asks(spec, tool)) await approval.call(scope, spec, tool, args, undefined, cancellation);
 }
 
 function requestId(value: unknown, read: ParamReader): string | number {

@@ -154,4 +154,30 @@ describe("mcp_request with a url is one exchange", () => {
     expect(asked).toMatchObject([{ action: "start", url: server.url("json") }]);
     expect(server.requests("json")).toEqual([]);
   });
+
+  test("that calls a tool is asked about as every call of a tool", async () => {
+    const asked: unknown[] = [];
+    const allowed = { start: true, call: false };
+    const host = make({
+      services: {
+        approve: async (request) => {
+          asked.push(request);
+          return allowed[request.action];
+        },
+      },
+    });
+    const params = { name: "drop", arguments: { table: "users" } };
+    const failure = await host.failure("mcp_request", raw("json", { method: "tools/call", params }));
+    expect(failure).toMatchObject({ code: "denied", details: { tool: "drop" } });
+    expect(asked).toMatchObject([
+      { action: "start", url: server.url("json") },
+      { action: "call", tool: "drop", arguments: { table: "users" } },
+    ]);
+    expect(server.requests("json")).toEqual([]);
+    allowed.call = true;
+    await host.run("mcp_request", raw("json", { method: "tools/call", params }));
+    await host.run("mcp_request", raw("json", { method: "tools/call", params: { name: 7 } }));
+    expect(asked.slice(2)).toMatchObject([{ action: "call" }, { action: "call", tool: "7" }]);
+    expect(server.requests("json")).toHaveLength(2);
+  });
 });
