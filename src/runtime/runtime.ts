@@ -6,6 +6,7 @@ import { AdapterError, isAdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import type { ClientIdentity } from "../protocol/dialect.ts";
 import { Redactor } from "../redactor.ts";
+import { Roster, type Rostered } from "../roster.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import { type Catalog, LISTS, type ListKind } from "../session/catalog.ts";
 import { Approval } from "./approval.ts";
@@ -30,6 +31,14 @@ export interface Discovered {
   readonly catalog: Catalog;
 }
 
+/** A step that may have to wait for a person, and shows that. */
+interface Waiting extends Rostered {
+  /** Of its scope. */
+  readonly key: string;
+  readonly server: string;
+  readonly show: (text: string) => void;
+}
+
 /** Everything that lives behind the tools of one plugin: config, connections, private files, known secrets. */
 export class Runtime {
   readonly limits: Limits;
@@ -43,7 +52,7 @@ export class Runtime {
   readonly #deadlines = new Deadlines();
   readonly #realPaths = new Map<string, string>();
   #lastScope: { readonly cwd: unknown; readonly sessionId: unknown; readonly scope: Scope } | undefined;
-  readonly #notices = new Set<(scope: Scope, server: string, text: string) => void>();
+  readonly #waiting = new Roster<Waiting>();
   #signIns: SignIns | undefined;
   #shutdown: Promise<void> | undefined;
 
@@ -101,11 +110,9 @@ export class Runtime {
   /** Runs work on a server that may have to wait for a person, and shows the waiting to this caller. */
   noticing<T>(scope: Scope, spec: ServerSpec, show: (text: string) => void, work: () => Promise<T>): Promise<T> {
     if (spec.endpoint.kind === "stdio") return work();
-    const listener = (waiting: Scope, server: string, text: string): void => {
-      if (waiting.key === scope.key && server === spec.name) show(text);
-    };
-    this.#notices.add(listener);
-    return work().finally(() => this.#notices.delete(listener));
+    const waiting: Waiting = { place: -1, key: scope.key, server: spec.name, show };
+    this.#waiting.add(waiting);
+    return work().finally(() => this.#waiting.delete(waiting));
   }
 
   /** Idempotent; ends every connection and file. Resolves within the shutdown bound. */
@@ -169,7 +176,8 @@ export class Runtime {
     const { SignIns } = await import("./sign-in.ts");
     this.#signIns ??= new SignIns();
     const onWaiting = (host: string): void => {
-      for (const listener of this.#notices) listener(scope, spec.name, `Waiting for the sign-in at ${host} …`);
+      for (const { key, server, show } of this.#waiting.all())
+        if (key === scope.key && server === spec.name) show(`Waiting for the sign-in at ${host} …`);
     };
     const { services, limits, redactor } = this;
     return this.#signIns.authorizer(spec, {

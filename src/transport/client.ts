@@ -1,6 +1,7 @@
 import type { Authorizer, Challenge } from "../authorizer.ts";
 import { AdapterError, isSituation } from "../errors.ts";
 import type { Limits } from "../limits.ts";
+import { Roster } from "../roster.ts";
 import type { CancelSource } from "./cancel-source.ts";
 import { type ExchangeContext, exchange, type Receive } from "./exchange.ts";
 import { type ConstantHeaders, constantHeaders, withHeaders } from "./http-headers.ts";
@@ -65,7 +66,7 @@ export class HttpClient {
     this.url = parseUrl(options.url);
     this.path = this.url.pathname + this.url.search;
     this.#options = options;
-    this.#context = { server: this.server, url: `${this.url.origin}${this.url.pathname}`, inFlight: new Set() };
+    this.#context = { server: this.server, url: `${this.url.origin}${this.url.pathname}`, inFlight: new Roster() };
   }
 
   /** @throws AdapterError `header.entry`. */
@@ -114,7 +115,7 @@ export class HttpClient {
   stop(): void {
     const { server } = this;
     this.#stop.abort(new AdapterError("closed.stopped", { server, outcomeUnknown: false }));
-    for (const each of [...this.#context.inFlight])
+    for (const each of this.#context.inFlight.all())
       each.fail(new AdapterError("closed.stopped", { server, outcomeUnknown: each.outcomeUnknown }));
   }
 

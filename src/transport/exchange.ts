@@ -2,6 +2,7 @@ import type { ClientRequest, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { CancelListener } from "../cancellation.ts";
 import { AdapterError, reasonOf } from "../errors.ts";
+import type { Roster, Rostered } from "../roster.ts";
 import type { CancelSource } from "./cancel-source.ts";
 import type { HttpRequest, Pool } from "./pool.ts";
 import { HttpResponse } from "./response.ts";
@@ -11,7 +12,7 @@ export interface ExchangeContext {
   readonly server: string;
   /** Origin and path: what errors may show. */
   readonly url: string;
-  readonly inFlight: Set<Exchange>;
+  readonly inFlight: Roster<Exchange>;
 }
 
 /** Called in the same turn as the response head; the exchange is over when the returned promise settles. */
@@ -55,7 +56,8 @@ function received<T>(receive: Receive<T>, response: HttpResponse): Promise<T> {
 }
 
 /** One request on its way: what can still go wrong with it, and whose problem that is. */
-export class Exchange implements CancelListener {
+export class Exchange implements CancelListener, Rostered {
+  place = -1;
   readonly server: string;
   readonly label: string;
   /** Set once something went wrong; the socket is closed then. */
