@@ -1,4 +1,4 @@
-import type { AgentToolResult, ErrorCode, StepHandle } from "../contract.ts";
+import type { AgentToolResult, ErrorCode, StepHandle, StepResult } from "../contract.ts";
 
 /** How often partial results are fetched while a step runs; nobody is woken where nobody wants them. */
 const PARTIAL_MS = 40;
@@ -26,7 +26,25 @@ export class StepError extends Error {
  * Drives a handle to its end, and destroys it. For hosts that want a promise.
  * @throws StepError; what `onPartial` or the handle's `poll` throws, which cancels the step.
  */
-export async function drive(handle: StepHandle, { signal, onPartial }: DriveOptions = {}): Promise<AgentToolResult> {
+export function drive(handle: StepHandle, { signal, onPartial }: DriveOptions = {}): Promise<AgentToolResult> {
+  return signal === undefined && onPartial === undefined ? awaited(handle) : watched(handle, signal, onPartial);
+}
+
+/** The end of a handle that nobody watches: nothing has to be made for that. */
+async function awaited(handle: StepHandle): Promise<AgentToolResult> {
+  try {
+    await handle.settled;
+    return resultOf(handle.poll());
+  } finally {
+    handle.destroy();
+  }
+}
+
+async function watched(
+  handle: StepHandle,
+  signal: AbortSignal | undefined,
+  onPartial: DriveOptions["onPartial"],
+): Promise<AgentToolResult> {
   let broken: { readonly error: unknown } | undefined;
   const guarded = (work: () => void): void => {
     if (broken !== undefined) return;
@@ -48,12 +66,16 @@ export async function drive(handle: StepHandle, { signal, onPartial }: DriveOpti
     await handle.settled;
     const end = handle.poll(show);
     if (broken !== undefined) throw broken.error;
-    if (end.tag === "done") return end.result;
-    if (end.tag === "err") throw new StepError(end.code, end.message, end.details);
-    throw new StepError("internal", "The step settled without a result.");
+    return resultOf(end);
   } finally {
     clearInterval(poller);
     signal?.removeEventListener("abort", cancel);
     handle.destroy();
   }
+}
+
+function resultOf(end: StepResult): AgentToolResult {
+  if (end.tag === "done") return end.result;
+  if (end.tag === "err") throw new StepError(end.code, end.message, end.details);
+  throw new StepError("internal", "The step settled without a result.");
 }

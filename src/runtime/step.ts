@@ -31,7 +31,7 @@ export class Step implements StepHandle, Rostered {
   /** Gone with `destroy`, with everything that the work holds. */
   #options: StepOptions | undefined;
   readonly #cancellation = new Cancellation();
-  #settle: () => void = () => undefined;
+  #settle: (() => void) | undefined;
   #partials: AgentToolResult[] = [];
   #state: StepResult = PENDING;
   #destroyed = false;
@@ -96,7 +96,7 @@ export class Step implements StepHandle, Rostered {
     if (this.#state !== PENDING) return;
     this.#state = state;
     this.#options?.onEnd(this);
-    this.#settle();
+    this.#settle?.();
   }
 
   #push(partial: AgentToolResult, maxPartials: number): void {

@@ -5,7 +5,7 @@ import type { Limits } from "../limits.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import { listError } from "./answer.ts";
 import { type Catalog, LISTS, type ListKind, makeCatalog } from "./catalog.ts";
-import type { GaveUp } from "./pending.ts";
+import type { Answer, GaveUp } from "./pending.ts";
 import { RememberedPage } from "./remembered.ts";
 import type { Session } from "./session.ts";
 
@@ -15,9 +15,33 @@ export interface DiscoverOptions {
 }
 
 /** One walk over all pages, and who waits for it. */
-interface Walk {
-  readonly waiters: Set<Waiter>;
-  readonly cancellation: Cancellation;
+class Walk {
+  readonly cancellation = new Cancellation();
+  readonly #waiters: Waiter[] = [];
+  #waiting = 0;
+
+  /** Whether anybody waits for it still. */
+  get isWanted(): boolean {
+    return this.#waiting > 0;
+  }
+
+  join(waiter: Waiter): void {
+    this.#waiters.push(waiter);
+    this.#waiting++;
+  }
+
+  /** Called once for a waiter whose wait is over before the walk is. */
+  leave(): void {
+    this.#waiting--;
+  }
+
+  resolve(catalog: Catalog): void {
+    for (const waiter of this.#waiters) waiter.resolve(catalog);
+  }
+
+  reject(error: unknown): void {
+    for (const waiter of this.#waiters) waiter.reject(error);
+  }
 }
 
 /**
@@ -56,14 +80,12 @@ export class Listing {
       if (options.cancellation.cancelled)
         return reject(new AdapterError("cancelled", { server: this.#session.server }));
       const walk = this.#following();
-      walk.waiters.add(
-        new Waiter(this.#session, options, resolve, reject, (waiter, error) => this.#leave(walk, waiter, error)),
-      );
+      walk.join(new Waiter(this.#session, options, resolve, reject, (waiter, why) => this.#leave(walk, waiter, why)));
     });
   }
 
   #leave(walk: Walk, waiter: Waiter, why: GaveUp): void {
-    walk.waiters.delete(waiter);
+    walk.leave();
     const { server, transport } = this.#session;
     if (why === "cancelled") waiter.reject(new AdapterError("cancelled", { server }));
     else {
@@ -76,13 +98,13 @@ export class Listing {
       } as const;
       waiter.reject(new AdapterError("timeout", { ...facts, ...transport.diagnostics() }));
     }
-    if (walk.waiters.size === 0) this.#abandon(walk);
+    if (!walk.isWanted) this.#abandon(walk);
   }
 
   /** The walk that begins next: at the end of this turn of the event loop, so that its callers share it, or after the current one. */
   #following(): Walk {
     if (this.#next !== undefined) return this.#next;
-    this.#next = { waiters: new Set(), cancellation: new Cancellation() };
+    this.#next = new Walk();
     if (this.#current === undefined) process.nextTick(() => this.#startNext());
     return this.#next;
   }
@@ -90,7 +112,7 @@ export class Listing {
   #startNext(): void {
     const next = this.#next;
     this.#next = undefined;
-    if (next === undefined || next.waiters.size === 0) return;
+    if (next?.isWanted !== true) return;
     this.#current = next;
     void this.#run(next);
   }
@@ -101,16 +123,12 @@ export class Listing {
   }
 
   async #run(walk: Walk): Promise<void> {
-    let settle: (waiter: Waiter) => void;
     try {
-      const catalog = await this.#walk(walk.cancellation);
-      settle = (waiter) => waiter.resolve(catalog);
+      walk.resolve(await this.#walk(walk.cancellation));
     } catch (error) {
-      settle = (waiter) => waiter.reject(error);
+      walk.reject(error);
     }
     this.#current = undefined;
-    for (const waiter of walk.waiters) settle(waiter);
-    walk.waiters.clear();
     this.#startNext();
   }
 
@@ -118,12 +136,12 @@ export class Listing {
     const { method, key } = LISTS[this.#kind];
     const { server } = this.#session;
     const pages: unknown[] = [];
-    const seen = new Set<unknown>();
+    let seen: Set<unknown> | undefined;
     let cursor: unknown;
     let count = 0;
     let names = -1;
     for (;;) {
-      const page = await this.#page(pages.length, cursor, cancellation);
+      const page = this.#complete(await this.#ask(pages.length, cursor, cancellation));
       const items = isObject(page) ? page[key] : undefined;
       if (!Array.isArray(items))
         throw new AdapterError("protocol.result", { server, method, reason: `${key} is not a list` });
@@ -140,7 +158,9 @@ export class Listing {
       if (cursor === undefined || cursor === null) break;
       if (typeof cursor !== "string")
         throw new AdapterError("protocol.result", { server, method, reason: "nextCursor is not a string" });
-      if (seen.has(cursor)) throw new AdapterError("protocol.cursor", { server, method, cursor: cursor.slice(0, 100) });
+      if (seen?.has(cursor))
+        throw new AdapterError("protocol.cursor", { server, method, cursor: cursor.slice(0, 100) });
+      seen ??= new Set();
       seen.add(cursor);
       if (pages.length >= this.#limits.discoveryPages)
         throw new AdapterError("limit.pages", { server, method, limit: this.#limits.discoveryPages });
@@ -150,13 +170,18 @@ export class Listing {
     return this.#remember(pages);
   }
 
-  async #page(index: number, cursor: unknown, cancellation: Cancellation): Promise<unknown> {
+  #ask(index: number, cursor: unknown, cancellation: Cancellation): Promise<Answer> {
     const { method } = LISTS[this.#kind];
     const page = this.#rememberedPage(index);
     const fresh = this.#fresh;
     this.#fresh = false;
     const params = cursor === undefined ? {} : { cursor };
-    const answer = await this.#session.request(method, params, { cancellation, page, fresh });
+    return this.#session.request(method, params, { cancellation, page, fresh });
+  }
+
+  /** The page in an answer. */
+  #complete(answer: Answer): unknown {
+    const { method } = LISTS[this.#kind];
     if ("error" in answer) throw listError(this.#session, method, answer.error, answer.status);
     const outcome = this.#session.dialect.decode(method, answer.result);
     if (outcome.kind === "complete") return outcome.result;

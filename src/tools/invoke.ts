@@ -35,8 +35,11 @@ export interface Invoked {
  * Whatever happens after that, it is not sent again.
  */
 export function invoke(invocation: Invocation, context: ToolContext): Promise<Invoked> {
-  const { runtime, scope } = context;
-  return runtime.noticing(scope, invocation.spec, noticePartial(context), () => discoverAndCall(invocation, context));
+  const { spec } = invocation;
+  if (spec.endpoint.kind === "stdio") return discoverAndCall(invocation, context);
+  return context.runtime.noticing(context.scope, spec, noticePartial(context), () =>
+    discoverAndCall(invocation, context),
+  );
 }
 
 async function discoverAndCall(
