@@ -1,11 +1,18 @@
+import { CUT } from "./cut.ts";
+
 const MASK = "[redacted]";
 const MIN_CHARACTERS = 8;
+/** Fewer characters of a secret give nothing away, and may be any word. */
+const MIN_PIECE = 6;
 const MAX_SECRETS = 4096;
+
+/** Where something begins and ends in a text. */
+type Span = readonly [start: number, end: number];
 
 /** Removes known secrets from what people and models read. One per plugin; the sources of secrets add to it. */
 export class Redactor {
   readonly #secrets = new Set<string>();
-  #ordered: readonly string[] | undefined;
+  #spellings: readonly string[] | undefined;
 
   /** Values shorter than 8 characters are not taken for secrets: masking them would garble ordinary text. */
   add(secrets: Iterable<string>): void {
@@ -13,18 +20,31 @@ export class Redactor {
       if (secret.length < MIN_CHARACTERS || this.#secrets.has(secret)) continue;
       if (this.#secrets.size >= MAX_SECRETS) this.#dropOldest();
       this.#secrets.add(secret);
-      this.#ordered = undefined;
+      this.#spellings = undefined;
     }
   }
 
-  /** The text with every known secret masked, in its plain, URL-encoded and JSON-escaped spelling. */
+  /**
+   * The text with every known secret masked, in its plain, URL-encoded and JSON-escaped spelling and on one line; beside the
+   * mark of a cut also what the cut has left of one.
+   */
   text(text: string): string {
     if (this.#secrets.size === 0) return text;
-    // Longest first, so that a secret which contains another is masked whole.
-    this.#ordered ??= [...spellings(this.#secrets)].sort((a, b) => b.length - a.length);
-    let clean = text;
-    for (const secret of this.#ordered) if (clean.includes(secret)) clean = clean.replaceAll(secret, MASK);
-    return clean;
+    this.#spellings ??= [...new Set(spellings(this.#secrets))];
+    const spans: Span[] = [];
+    const hasCut = text.includes(CUT);
+    for (const secret of this.#spellings) {
+      for (const span of wholes(text, secret)) spans.push(span);
+      if (!hasCut) continue;
+      for (const span of beginnings(text, secret)) spans.push(span);
+      for (const span of ends(text, secret)) spans.push(span);
+    }
+    return spans.length === 0 ? text : masked(text, spans);
+  }
+
+  /** The same for the end of a text whose beginning was dropped without a mark. */
+  end(text: string): string {
+    return this.text(CUT + text).slice(CUT.length);
   }
 
   /** A copy of plain data with every string and key masked; the values of the `except` members stay as they are. */
@@ -53,13 +73,52 @@ export class Redactor {
   }
 }
 
+function* wholes(text: string, secret: string): Iterable<Span> {
+  for (let at = text.indexOf(secret); at >= 0; at = text.indexOf(secret, at + secret.length))
+    yield [at, at + secret.length];
+}
+
+/** What a cut has left of a secret before its mark. */
+function* beginnings(text: string, secret: string): Iterable<Span> {
+  const least = secret.slice(0, MIN_PIECE);
+  for (let at = text.indexOf(least); at >= 0; at = text.indexOf(least, at + 1)) {
+    let end = at + MIN_PIECE;
+    while (end - at < secret.length && text[end] === secret[end - at]) end++;
+    if (text[end] === CUT) yield [at, end];
+  }
+}
+
+/** What a cut has left of a secret after its mark. */
+function* ends(text: string, secret: string): Iterable<Span> {
+  const least = secret.slice(-MIN_PIECE);
+  for (let at = text.indexOf(least); at >= 0; at = text.indexOf(least, at + 1)) {
+    const end = at + MIN_PIECE;
+    let start = at;
+    while (end - start < secret.length && text[start - 1] === secret[secret.length - (end - start) - 1]) start--;
+    if (text[start - 1] === CUT) yield [start, end];
+  }
+}
+
+/** Spans that overlap have one mask: a secret may contain another. */
+function masked(text: string, spans: Span[]): string {
+  let clean = "";
+  let done = 0;
+  for (const [start, end] of spans.sort(([a], [b]) => a - b)) {
+    if (start >= done) clean += text.slice(done, start) + MASK;
+    done = Math.max(done, end);
+  }
+  return clean + text.slice(done);
+}
+
 function* spellings(secrets: Iterable<string>): Iterable<string> {
   for (const secret of secrets) {
-    yield secret;
-    const encoded = encodeSafely(secret);
-    if (encoded !== secret) yield encoded;
-    const escaped = JSON.stringify(secret).slice(1, -1);
-    if (escaped !== secret) yield escaped;
+    // A quotation has its blanks squeezed.
+    const line = secret.replace(/\s+/g, " ").trim();
+    for (const spelling of line.length < MIN_CHARACTERS ? [secret] : [secret, line]) {
+      yield spelling;
+      yield encodeSafely(spelling);
+      yield JSON.stringify(spelling).slice(1, -1);
+    }
   }
 }
 

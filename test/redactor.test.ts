@@ -18,6 +18,51 @@ describe("the redactor", () => {
     expect(redactor.text("a short story")).toBe("a short story");
   });
 
+  it("masks a secret that a quotation has brought onto one line", () => {
+    redactor.add(["-----BEGIN KEY-----\nabc\n\ndef\n"]);
+    expect(redactor.text("It says: -----BEGIN KEY----- abc def")).toBe("It says: [redacted]");
+  });
+
+  it("masks what a cut has left of a secret, in every spelling", () => {
+    redactor.add(["cut/short+secret"]);
+    expect(redactor.text("x sekret-abc…")).toBe("x [redacted]…");
+    expect(redactor.text("…def-123456 x")).toBe("…[redacted] x");
+    expect(redactor.text("…def-123456 x sekret-abcdef-12345… (99 characters)")).toBe(
+      "…[redacted] x [redacted]… (99 characters)",
+    );
+    expect(redactor.text("x cut%2Fshort%2…")).toBe("x [redacted]…");
+  });
+
+  it("leaves pieces alone that no cut has made, or that are too short for more than a word", () => {
+    for (const text of [
+      "sekret-abc",
+      "sekret-abc …",
+      "sekret-abd…",
+      "sekre…",
+      "… def-123456",
+      "…23456",
+      "…",
+      "def-12…",
+    ])
+      expect(redactor.text(text)).toBe(text);
+  });
+
+  it("masks secrets that overlap as one, the longest piece included", () => {
+    const several = new Redactor();
+    several.add(["token-abc", "token-abc-token-xyz", "token-xyzzy", "xyzzy-and-more"]);
+    expect(several.text("a token-abc-token-xyz b")).toBe("a [redacted] b");
+    expect(several.text("a token-abc-token-xy…")).toBe("a [redacted]…");
+    expect(several.text("a token-xyzzy-and-more b")).toBe("a [redacted] b");
+    expect(several.text("token-abctoken-abc")).toBe("[redacted][redacted]");
+  });
+
+  it("takes no long time for a text that is full of pieces", () => {
+    const begin = performance.now();
+    const text = `${SECRET.slice(0, 8)}…`.repeat(500_000);
+    expect(redactor.text(text)).toBe("[redacted]…".repeat(500_000));
+    expect(performance.now() - begin).toBeLessThan(3000);
+  });
+
   it("knows the newest 4096 secrets, and forgets the oldest for one more", () => {
     const full = new Redactor();
     const secrets = Array.from({ length: 4097 }, (_, at) => `secret-${String(at).padStart(4, "0")}`);
