@@ -19,7 +19,7 @@ export async function rawExchange(
 ): Promise<JsonRpcResponse> {
   const { id, method, params, timeoutMs } = request;
   const server = spec.name;
-  const { create } = await transportFactory(spec, { limits: runtime.limits });
+  const { create } = await transportFactory(spec, { limits: runtime.limits, redactor: runtime.redactor });
   const transport = create();
   let response: JsonRpcResponse | undefined;
   const controller = new AbortController();

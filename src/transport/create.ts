@@ -1,5 +1,6 @@
 import type { Authorizer } from "../authorizer.ts";
 import type { Limits } from "../limits.ts";
+import type { Redactor } from "../redactor.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import type { Transport } from "./transport.ts";
 
@@ -7,6 +8,7 @@ const GUESS_MS = 10_000;
 
 export interface CreateOptions {
   readonly limits: Limits;
+  readonly redactor: Redactor;
   readonly signIn?: { readonly eager: boolean; readonly load: () => Promise<Authorizer> };
 }
 
@@ -22,11 +24,14 @@ export interface TransportFactory {
 }
 
 /** The only place that names the concrete transports. */
-export async function transportFactory(spec: ServerSpec, { limits, signIn }: CreateOptions): Promise<TransportFactory> {
+export async function transportFactory(
+  spec: ServerSpec,
+  { limits, redactor, signIn }: CreateOptions,
+): Promise<TransportFactory> {
   const { name: server, endpoint } = spec;
   if (endpoint.kind === "stdio") {
     const { StdioTransport } = await import("./stdio.ts");
-    return { create: () => new StdioTransport({ server, endpoint, limits }), rejectionOf: () => undefined };
+    return { create: () => new StdioTransport({ server, endpoint, limits, redactor }), rejectionOf: () => undefined };
   }
   const { url, headers, transport } = endpoint;
   const options = { server, url, headers, limits, ...(signIn === undefined ? {} : { signIn }) };

@@ -9,7 +9,7 @@ import { postOf } from "./post.ts";
 import { quoteBody, quoteText } from "./quoting.ts";
 import { type RefusalContext, readRefusal } from "./refusal.ts";
 import { ReplyStream } from "./reply-stream.ts";
-import type { HttpResponse } from "./response.ts";
+import type { Beginning, HttpResponse } from "./response.ts";
 import { resume } from "./resume.ts";
 import type { StandingStream } from "./standing-stream.ts";
 import type { SendOptions, Sink, Transport } from "./transport.ts";
@@ -128,9 +128,11 @@ export class HttpTransport implements Transport {
     const { contentType } = response;
     if (contentType === "text/event-stream") return this.#stream(response, options);
     const { limits } = this.#client;
-    const html = contentType === "text/html";
-    const body = html ? response.beginning(limits.refusalBytes, limits.refusalMs) : response.bytes(limits.messageBytes);
-    return body.then((bytes) => this.#whole(response, message, bytes, html));
+    if (contentType !== "text/html")
+      return response.bytes(limits.messageBytes).then((bytes) => this.#whole(response, message, bytes));
+    return response.beginning(limits.refusalBytes, limits.refusalMs).then((page) => {
+      throw this.#unreadable(response, message, page, "it is a web page");
+    });
   }
 
   async #refused(response: HttpResponse, message: JsonRpcRequest, options: SendOptions): Promise<undefined> {
@@ -161,15 +163,19 @@ export class HttpTransport implements Transport {
   }
 
   /** Whatever the type says, a message is a message; a web page never is. An empty body is no answer, which the session notices. */
-  #whole(response: HttpResponse, { method }: JsonRpcRequest, body: Buffer, html: boolean): undefined {
-    if (!html && (body.length === 0 || this.#sink?.message(withoutMark(body)))) return undefined;
+  #whole(response: HttpResponse, message: JsonRpcRequest, bytes: Buffer): undefined {
+    if (bytes.length === 0 || this.#sink?.message(withoutMark(bytes))) return undefined;
+    throw this.#unreadable(response, message, { bytes, whole: true }, "it is not a JSON-RPC message");
+  }
+
+  #unreadable(response: HttpResponse, { method }: JsonRpcRequest, body: Beginning, reason: string): AdapterError {
     const { server, limits } = this.#client;
     const contentType = response.headers["content-type"];
     const text = quoteBody(body, limits.quotedCharacters);
-    throw new AdapterError("protocol.unreadable", {
+    return new AdapterError("protocol.unreadable", {
       server,
       method,
-      reason: html ? "it is a web page" : "it is not a JSON-RPC message",
+      reason,
       ...(contentType === undefined ? {} : { contentType: quoteText(contentType, TYPE_CHARACTERS) }),
       ...(text === "" ? {} : { body: text }),
       outcomeUnknown: true,

@@ -3,7 +3,7 @@ import type { Limits } from "../limits.ts";
 import type { JsonRpcMessage } from "../protocol/jsonrpc.ts";
 import { isObject, isRequest } from "../protocol/jsonrpc.ts";
 import { quoteBody, quoteText } from "./quoting.ts";
-import type { HttpResponse } from "./response.ts";
+import type { Beginning, HttpResponse } from "./response.ts";
 
 const RETRY_AFTER_CHARACTERS = 60;
 const LOCATION_CHARACTERS = 2000;
@@ -46,15 +46,16 @@ export interface RefusalContext {
 export async function readRefusal(response: HttpResponse, context: RefusalContext): Promise<Buffer> {
   const { limits, inSession, message } = context;
   const { status } = response;
-  const body = await response.beginning(limits.refusalBytes, limits.refusalMs);
+  const beginning = await response.beginning(limits.refusalBytes, limits.refusalMs);
+  const body = beginning.bytes;
   const expired = status === 404 && inSession;
   if (status >= 400 && !expired && !ABOUT_THE_EXCHANGE.has(status) && answers(body, message)) return body;
-  const error = describe(response, body, context);
+  const error = describe(response, beginning, context);
   rejections.set(error, { status, body: body.toString("utf8") });
   throw error;
 }
 
-function describe(response: HttpResponse, body: Buffer, context: RefusalContext): AdapterError {
+function describe(response: HttpResponse, body: Beginning, context: RefusalContext): AdapterError {
   const { server, url, limits, inSession, label: method } = context;
   const { status } = response;
   const location = response.headers.location;

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
+import { cut } from "../cut.ts";
 import { AdapterError, reasonOf } from "../errors.ts";
 import { decoderFor } from "./decoder.ts";
 
@@ -8,6 +9,13 @@ const LARGE_BYTES = 256 * 1024;
 
 /** Takes a piece of the decoded body; says whether more is wanted. */
 type OnChunk = (chunk: Buffer) => boolean;
+
+/** The beginning of a body. */
+export interface Beginning {
+  readonly bytes: Buffer;
+  /** It is all of the body. */
+  readonly whole: boolean;
+}
 
 /** What a response needs of its exchange. */
 export interface ResponseOwner {
@@ -78,7 +86,7 @@ export class HttpResponse {
   }
 
   /** The beginning of a body that only explains a refusal: at most so many bytes, and for at most so long. */
-  async beginning(limitBytes: number, limitMs: number): Promise<Buffer> {
+  async beginning(limitBytes: number, limitMs: number): Promise<Beginning> {
     const chunks: Buffer[] = [];
     let size = 0;
     const reading = this.read((chunk) => {
@@ -86,12 +94,14 @@ export class HttpResponse {
       size += chunk.length;
       return size < limitBytes;
     });
+    let whole = false;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<false>((resolve) => {
       timer = setTimeout(() => resolve(false), limitMs);
     });
     try {
-      if (!(await Promise.race([reading, late]))) this.destroy();
+      whole = await Promise.race([reading, late]);
+      if (!whole) this.destroy();
     } catch (error) {
       // A refusal stays a refusal if its body breaks off; being stopped from our side does not become one.
       if (error instanceof AdapterError && (error.situation === "cancelled" || error.situation === "closed.stopped"))
@@ -99,7 +109,7 @@ export class HttpResponse {
     } finally {
       clearTimeout(timer);
     }
-    return Buffer.concat(chunks).subarray(0, limitBytes);
+    return { bytes: Buffer.concat(chunks).subarray(0, limitBytes), whole };
   }
 
   /**
@@ -164,7 +174,7 @@ export class HttpResponse {
     const { server, label: method } = this.#owner;
     const decoder = await decoderFor(encoding);
     if (decoder === undefined) {
-      const reason = `its content encoding ${JSON.stringify(encoding.slice(0, 40))} was not asked for`;
+      const reason = `its content encoding ${JSON.stringify(cut(encoding, 40))} was not asked for`;
       throw new AdapterError("protocol.unreadable", { server, method, reason, outcomeUnknown: true });
     }
     decoder.on("error", (error) => {

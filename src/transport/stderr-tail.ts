@@ -1,12 +1,16 @@
+import type { Redactor } from "../redactor.ts";
+
 /** The newest bytes of a stream, for diagnostics: bounded memory however much comes. */
 export class StderrTail {
   readonly #limitBytes: number;
+  readonly #redactor: Redactor;
   #chunks: Buffer[] = [];
   #bytes = 0;
   #dropped = false;
 
-  constructor(limitBytes: number) {
+  constructor(limitBytes: number, redactor: Redactor) {
     this.#limitBytes = limitBytes;
+    this.#redactor = redactor;
   }
 
   push(chunk: Buffer): void {
@@ -23,7 +27,10 @@ export class StderrTail {
     }
   }
 
-  /** Readable text of at most the limit, cut at a character border, without terminal escapes and other control characters. */
+  /**
+   * Readable text of at most the limit, cut at a character border, without terminal escapes and other control characters,
+   * and without the end of a secret whose beginning was dropped.
+   */
   text(): string {
     let bytes = Buffer.concat(this.#chunks);
     if (bytes.length > this.#limitBytes) {
@@ -33,7 +40,8 @@ export class StderrTail {
     let start = 0;
     // Continuation bytes of a character whose beginning was dropped.
     if (this.#dropped) while (start < 3 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start++;
-    return readable(bytes.subarray(start).toString("utf8")).trimEnd();
+    const text = readable(bytes.subarray(start).toString("utf8")).trimEnd();
+    return this.#dropped ? this.#redactor.end(text) : text;
   }
 }
 

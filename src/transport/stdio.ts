@@ -1,9 +1,11 @@
 import { stat } from "node:fs/promises";
 import type { Readable, Writable } from "node:stream";
+import { cut } from "../cut.ts";
 import { AdapterError, reasonOf } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import type { Wire } from "../protocol/dialect.ts";
 import type { JsonRpcMessage } from "../protocol/jsonrpc.ts";
+import type { Redactor } from "../redactor.ts";
 import type { StdioEndpoint } from "../server-spec.ts";
 import { encodeMessage, labelOf } from "./encode.ts";
 import { serverEnvironment } from "./environment.ts";
@@ -17,6 +19,7 @@ import { HANDED_OVER, type Raw, type SendOptions, type Sink, type Transport } fr
 
 const SKIPPED_LINES = 5;
 const SKIPPED_CHARACTERS = 120;
+const SKIPPED_BYTES = 4 * SKIPPED_CHARACTERS;
 /** Longer messages are written at once, and waited for. */
 const DIRECT_CHARACTERS = 65_536;
 /** How long the output of a process that has ended, or the end of a process whose output has ended, is waited for. */
@@ -26,6 +29,7 @@ export interface StdioTransportOptions {
   readonly server: string;
   readonly endpoint: StdioEndpoint;
   readonly limits: Limits;
+  readonly redactor: Redactor;
 }
 
 /** One child process that speaks one message a line (Transports, stdio). */
@@ -47,11 +51,11 @@ export class StdioTransport implements Transport {
   #broken = false;
   #lines: string[] = [];
 
-  constructor({ server, endpoint, limits }: StdioTransportOptions) {
+  constructor({ server, endpoint, limits, redactor }: StdioTransportOptions) {
     this.#server = server;
     this.#endpoint = endpoint;
     this.#limits = limits;
-    this.#stderr = new StderrTail(limits.stderrBytes);
+    this.#stderr = new StderrTail(limits.stderrBytes, redactor);
     // So short that it cannot exceed the limit, at three bytes a character.
     this.#direct = Math.min(DIRECT_CHARACTERS, limits.messageBytes / 3);
   }
@@ -180,8 +184,8 @@ export class StdioTransport implements Transport {
   #receive(line: Buffer, sink: Sink): void {
     if (this.#closing !== undefined || this.#broken) return;
     if (sink.message(line as Raw) || this.#skipped.length >= SKIPPED_LINES) return;
-    const text = readable(line.subarray(0, 4 * SKIPPED_CHARACTERS).toString("utf8")).trim();
-    if (text !== "") this.#skipped.push(text.slice(0, SKIPPED_CHARACTERS));
+    const text = readable(line.toString("utf8", 0, SKIPPED_BYTES)).trim();
+    if (text !== "") this.#skipped.push(cut(text, SKIPPED_CHARACTERS, line.length > SKIPPED_BYTES));
   }
 
   get #isRunning(): boolean {

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { LIMITS, resolveLimits } from "../../src/limits.ts";
+import { Redactor } from "../../src/redactor.ts";
 import { StdioTransport } from "../../src/transport/stdio.ts";
 import { describeTransport } from "./transport.ts";
 
@@ -22,7 +23,12 @@ describeTransport("stdio", {
     } as const;
     const lines = (): string[] => (existsSync(log) ? readFileSync(log, "utf8").split("\n").slice(0, -1) : []);
     return {
-      transport: new StdioTransport({ server: "srv", endpoint, limits: resolveLimits(limits) }),
+      transport: new StdioTransport({
+        server: "srv",
+        endpoint,
+        limits: resolveLimits(limits),
+        redactor: new Redactor(),
+      }),
       received: () => lines().map((line) => JSON.parse(line)),
       dispose: async () => rmSync(folder, { recursive: true, force: true }),
     };
@@ -36,6 +42,6 @@ describeTransport("stdio", {
       inheritEnv: true,
       cwd: tmpdir(),
     } as const;
-    return new StdioTransport({ server: "srv", endpoint, limits: LIMITS });
+    return new StdioTransport({ server: "srv", endpoint, limits: LIMITS, redactor: new Redactor() });
   },
 });

@@ -1,8 +1,12 @@
 import { describe, expect, test } from "@jest/globals";
+import { Redactor } from "../../src/redactor.ts";
 import { readable, StderrTail } from "../../src/transport/stderr-tail.ts";
 
+const redactor = new Redactor();
+redactor.add(["sekret-abcdef"]);
+
 function tail(limitBytes: number, ...chunks: readonly (string | Buffer)[]): string {
-  const kept = new StderrTail(limitBytes);
+  const kept = new StderrTail(limitBytes, redactor);
   for (const chunk of chunks) kept.push(Buffer.from(chunk));
   return kept.text();
 }
@@ -27,8 +31,14 @@ describe("the tail of stderr", () => {
     }
   });
 
+  test("has nothing left of a secret whose beginning was dropped, and of no other text less", () => {
+    expect(tail(14, "a sekret-abcdef b")).toBe("[redacted] b");
+    expect(tail(14, "xxx ret-abcdef bc")).toBe(" ret-abcdef bc");
+    expect(tail(18, "t-abcdef and so on")).toBe("t-abcdef and so on");
+  });
+
   test("keeps no more memory than its limit asks for", () => {
-    const kept = new StderrTail(1000);
+    const kept = new StderrTail(1000, new Redactor());
     const before = process.memoryUsage().arrayBuffers;
     for (let chunk = 0; chunk < 1000; chunk++) kept.push(Buffer.alloc(100_000, 0x61));
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(60_000_000);
