@@ -1,5 +1,6 @@
 // biome-ignore-all lint/style/noExcessiveLinesPerFile: one table of all situations, so that all words stand in one place.
 import type { ErrorCode } from "./contract.ts";
+import { cut } from "./cut.ts";
 
 /** Facts of a stdio server's end, as they were when it was noticed. */
 export interface ExitFacts {
@@ -430,7 +431,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
 
 /** A name in double quotes with control characters escaped, so that a terminal never interprets it. */
 export function quote(name: string): string {
-  return JSON.stringify(name.length > 200 ? `${name.slice(0, 200)}…` : name);
+  return JSON.stringify(cut(name, 200));
 }
 
 function unknown(outcomeUnknown: boolean): string {

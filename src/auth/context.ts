@@ -1,3 +1,4 @@
+import { cut } from "../cut.ts";
 import { AdapterError, isAdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import type { Facts } from "../messages.ts";
@@ -43,5 +44,5 @@ export function excerpt(text: string, limits: Limits): string {
 export function printable(text: string, characters: number = MAX_CHARACTERS): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed here.
   const line = text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, " ").trim();
-  return line.length > characters ? `${line.slice(0, characters)}…` : line;
+  return cut(line, characters);
 }

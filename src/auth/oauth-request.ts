@@ -1,3 +1,4 @@
+import { cut } from "../cut.ts";
 import { isAdapterError, reasonOf } from "../errors.ts";
 import { OFFERED } from "../protocol/versions.ts";
 import { type AuthContext, cancelledBy, excerpt, failed } from "./context.ts";
@@ -112,6 +113,6 @@ function problemOf(response: Response, text: string, { limits }: AuthContext): s
   if (status >= 300 && status < 400) return `HTTP ${status}, a redirect, which is not followed`;
   if (status >= 400) return `HTTP ${status}`;
   const type = headers.get("content-type");
-  const start = excerpt(text.slice(0, 80), limits);
+  const start = excerpt(cut(text, 80), limits);
   return `HTTP ${status} without a JSON object${type ? ` (${excerpt(type, limits)})` : ""}${start ? `: ${start}` : ""}`;
 }

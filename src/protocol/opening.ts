@@ -1,3 +1,4 @@
+import { cut } from "../cut.ts";
 import type {
   ClientIdentity,
   Opening,
@@ -190,7 +191,7 @@ const LISTED_CHARACTERS = 20;
 
 function listed(versions: readonly unknown[]): string {
   const words = versions.filter((version) => typeof version === "string").slice(0, LISTED);
-  return words.map((version) => version.slice(0, LISTED_CHARACTERS)).join(", ");
+  return words.map((version) => cut(version, LISTED_CHARACTERS)).join(", ");
 }
 
 function refused(error: JsonRpcErrorObject, offered: string): OpeningResult {

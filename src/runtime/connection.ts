@@ -1,3 +1,4 @@
+import { cut } from "../cut.ts";
 import type { Limits } from "../limits.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import { LISTS, type ListKind } from "../session/catalog.ts";
@@ -59,7 +60,7 @@ export class Connection {
     if (JSON.stringify(info).length <= INFO_CHARACTERS) return info;
     const { name, title, version } = info;
     const texts = Object.entries({ name, title, version }).filter(([, value]) => typeof value === "string");
-    return Object.fromEntries(texts.map(([key, value]) => [key, String(value).slice(0, 200)]));
+    return Object.fromEntries(texts.map(([key, value]) => [key, cut(String(value), 200)]));
   }
 
   /** The top-level capabilities it advertises. */

@@ -1,3 +1,4 @@
+import { cut } from "../cut.ts";
 import { AdapterError } from "../errors.ts";
 import type { Dialect } from "../protocol/dialect.ts";
 import {
@@ -22,11 +23,14 @@ export function rpcError(
   status?: number,
 ): AdapterError {
   const whole = code === URL_ELICITATION_REQUIRED ? [message, ...addresses(data)].join(" ") : message;
-  const text = whole.length > MESSAGE_CHARACTERS ? `${whole.slice(0, MESSAGE_CHARACTERS)}…` : whole;
   return new AdapterError("rpc.error", {
     server,
     method,
-    rpcError: { code, message: text, ...(data === undefined ? {} : { data: cut(data) }) },
+    rpcError: {
+      code,
+      message: cut(whole, MESSAGE_CHARACTERS),
+      ...(data === undefined ? {} : { data: bounded(data) }),
+    },
     ...(status === undefined ? {} : { status }),
   });
 }
@@ -40,12 +44,8 @@ export function listError(
 ): AdapterError {
   if (error.code !== UNSUPPORTED_PROTOCOL_VERSION) return rpcError(server, method, error, status);
   const named = isObject(error.data) ? error.data["supported"] : undefined;
-  const answered = Array.isArray(named)
-    ? named
-        .filter((each) => typeof each === "string")
-        .join(", ")
-        .slice(0, DATA_CHARACTERS)
-    : "";
+  const words = Array.isArray(named) ? named.filter((each) => typeof each === "string") : [];
+  const answered = cut(words.join(", "), DATA_CHARACTERS);
   return new AdapterError("version.unsupported", { server, offered: dialect.version, answered, supported: REVISIONS });
 }
 
@@ -58,9 +58,9 @@ function addresses(data: unknown): string[] {
   );
 }
 
-function cut(data: unknown): unknown {
+function bounded(data: unknown): unknown {
   const json = JSON.stringify(data);
   return json !== undefined && json.length > DATA_CHARACTERS
-    ? `${json.slice(0, DATA_CHARACTERS)}… (${json.length} characters)`
+    ? `${cut(json, DATA_CHARACTERS)} (${json.length} characters)`
     : data;
 }

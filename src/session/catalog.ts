@@ -1,3 +1,4 @@
+import { cut } from "../cut.ts";
 import type { Dialect } from "../protocol/dialect.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 
@@ -69,7 +70,7 @@ export function makeCatalog(kind: ListKind, pages: readonly unknown[], dialect: 
       }
       if (name.length > NAME_CHARACTERS[kind]) {
         if (leftOut.length < MAX_NOTES)
-          leftOut.push({ name: `${name.slice(0, 100)}…`, reason: `its ${nameKey} has ${name.length} characters` });
+          leftOut.push({ name: cut(name, 100), reason: `its ${nameKey} has ${name.length} characters` });
         continue;
       }
       const problem = kind === "tools" && transport === "http" ? dialect.refuseTool(item["inputSchema"]) : undefined;

@@ -1,4 +1,5 @@
 import type { Cancellation } from "../cancellation.ts";
+import { cut } from "../cut.ts";
 import { AdapterError, isSituation } from "../errors.ts";
 import type { ClientIdentity, Dialect, OpeningFailure, OpeningStep, Probe } from "../protocol/dialect.ts";
 import { isFailure, isRequest, isResponse, type JsonRpcMessage, parseMessages } from "../protocol/jsonrpc.ts";
@@ -63,7 +64,7 @@ function openingError(failure: OpeningFailure, line: Line, { server, pin }: Conn
     return new AdapterError("version.unsupported", {
       server,
       offered,
-      answered: answered === null ? null : answered.slice(0, VERSION_CHARACTERS),
+      answered: answered === null ? null : cut(answered, VERSION_CHARACTERS),
       supported: pin === "auto" ? REVISIONS : [pin],
     });
   }

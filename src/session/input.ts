@@ -1,5 +1,6 @@
 import { Cancellation } from "../cancellation.ts";
 import type { ElicitResult, HostServices } from "../contract.ts";
+import { cut } from "../cut.ts";
 import { reasonOf } from "../errors.ts";
 import { INTERNAL_ERROR, INVALID_PARAMS, isObject } from "../protocol/jsonrpc.ts";
 import type { InputAnswer } from "./answer.ts";
@@ -57,7 +58,7 @@ export class InputPort {
       });
       return sendable(await Promise.race([this.#dispatch(method, params, given), late]));
     } catch (error) {
-      return { error: { code: INTERNAL_ERROR, message: reasonOf(error).slice(0, 200) } };
+      return { error: { code: INTERNAL_ERROR, message: cut(reasonOf(error), 200) } };
     } finally {
       release?.();
       clearTimeout(timer);

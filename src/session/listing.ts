@@ -1,4 +1,5 @@
 import { type CancelListener, Cancellation } from "../cancellation.ts";
+import { cut } from "../cut.ts";
 import type { Deadline } from "../deadlines.ts";
 import { AdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
@@ -158,8 +159,7 @@ export class Listing {
       if (cursor === undefined || cursor === null) break;
       if (typeof cursor !== "string")
         throw new AdapterError("protocol.result", { server, method, reason: "nextCursor is not a string" });
-      if (seen?.has(cursor))
-        throw new AdapterError("protocol.cursor", { server, method, cursor: cursor.slice(0, 100) });
+      if (seen?.has(cursor)) throw new AdapterError("protocol.cursor", { server, method, cursor: cut(cursor, 100) });
       seen ??= new Set();
       seen.add(cursor);
       if (pages.length >= this.#limits.discoveryPages)

@@ -1,4 +1,5 @@
 import { type CancelListener, Cancellation } from "../cancellation.ts";
+import { cut } from "../cut.ts";
 import type { Deadline, Deadlines } from "../deadlines.ts";
 import type { PersonWait } from "../person-wait.ts";
 import type { JsonRpcErrorObject } from "../protocol/jsonrpc.ts";
@@ -198,5 +199,5 @@ export function progressReport(params: Readonly<Record<string, unknown>>): Progr
 /** A copy where it is cut: a slice would keep the whole message alive for as long as the host does not look. */
 function bounded(message: string): string {
   if (message.length <= PROGRESS_CHARACTERS) return message;
-  return `${Buffer.from(message.slice(0, PROGRESS_CHARACTERS)).toString()}…`;
+  return Buffer.from(cut(message, PROGRESS_CHARACTERS)).toString();
 }

@@ -1,4 +1,5 @@
 import type { AgentToolResult } from "../contract.ts";
+import { cut } from "../cut.ts";
 import { toFailure } from "../errors.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import type { Catalog, Item, ListKind } from "../session/catalog.ts";
@@ -150,5 +151,5 @@ function problem(error: unknown, { runtime }: ToolContext): string {
   const { code, message } = toFailure(error);
   // Cut before it is masked, a secret would show its beginning.
   const text = runtime.redactor.text(`${code}: ${message}`);
-  return text.length > PROBLEM_CHARACTERS ? `${text.slice(0, PROBLEM_CHARACTERS)}…` : text;
+  return cut(text, PROBLEM_CHARACTERS);
 }

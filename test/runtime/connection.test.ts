@@ -14,7 +14,7 @@ test("what a server says of itself is shown whole up to its bound, and then by i
   const info = { name: "n", version: "1", icons: [{ src: "x".repeat(1900) }] };
   expect(shown(info)).toEqual(info);
   expect(shown({ name: "n".repeat(300), title: 5, version: "1", icons: [{ src: "x".repeat(2000) }] })).toEqual({
-    name: "n".repeat(200),
+    name: `${"n".repeat(200)}…`,
     version: "1",
   });
 });
