@@ -27,7 +27,7 @@ export async function mcpCall(
   const { item, result } = await invoke({ spec, tool, args, timeoutMs }, context);
   const guard = guardOptions(spec, context);
   const blocks = renderResult(result, runtime.limits);
-  if (isErrorResult(result)) throw await toolError(spec, tool, blocks, result, guard);
+  if (isErrorResult(result)) throw await toolError(spec, tool, blocks, result, context);
   const details: Record<string, unknown> = { server: spec.name, tool, mcpResult: result };
   if (isObject(item["outputSchema"])) await checkOutput(item["outputSchema"], result, blocks, details);
   const content = fitsGuard(blocks, guard) ? blocks : await guardContent(blocks, guard);
@@ -44,12 +44,14 @@ export async function toolError(
   tool: string,
   blocks: readonly ContentBlock[],
   result: unknown,
-  guard: GuardOptions,
+  context: ToolContext,
 ): Promise<AdapterError> {
+  // Cut before it is masked, a secret would show its beginning or its end.
+  const text = context.runtime.redactor.text(textOf(blocks));
   return new AdapterError("tool.failed", {
     server: spec.name,
     tool,
-    text: await guardText(textOf(blocks), guard),
+    text: await guardText(text, guardOptions(spec, context)),
     mcpResult: result,
   });
 }

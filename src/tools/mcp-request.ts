@@ -83,7 +83,7 @@ async function toolsCall(
   const meta = isObject(sent["_meta"]) ? sent["_meta"] : undefined;
   const { result } = await invoke({ spec, tool, args, meta, timeoutMs }, context);
   if (!isErrorResult(result)) return answer(spec, result, context);
-  throw await toolError(spec, tool, renderResult(result, context.runtime.limits), result, guardOptions(spec, context));
+  throw await toolError(spec, tool, renderResult(result, context.runtime.limits), result, context);
 }
 
 function managed(
