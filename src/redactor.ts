@@ -36,8 +36,8 @@ export class Redactor {
     for (const secret of this.#spellings) {
       for (const span of wholes(text, secret)) spans.push(span);
       if (!hasCut) continue;
-      for (const span of beginnings(text, secret)) spans.push(span);
-      for (const span of ends(text, secret)) spans.push(span);
+      for (const span of pieces(text, secret, false)) spans.push(span);
+      for (const span of pieces(text, secret, true)) spans.push(span);
     }
     return spans.length === 0 ? text : masked(text, spans);
   }
@@ -78,25 +78,34 @@ function* wholes(text: string, secret: string): Iterable<Span> {
     yield [at, at + secret.length];
 }
 
-/** What a cut has left of a secret before its mark. */
-function* beginnings(text: string, secret: string): Iterable<Span> {
-  const least = secret.slice(0, MIN_PIECE);
-  for (let at = text.indexOf(least); at >= 0; at = text.indexOf(least, at + 1)) {
-    let end = at + MIN_PIECE;
-    while (end - at < secret.length && text[end] === secret[end - at]) end++;
-    if (text[end] === CUT) yield [at, end];
+/**
+ * What a cut has left of a secret: its longest beginning that stands before the mark, or `backwards` its longest end after it.
+ * In linear time (Knuth, Morris, Pratt), for a server may have chosen both the text and the token.
+ */
+function* pieces(text: string, secret: string, backwards: boolean): Iterable<Span> {
+  const step = backwards ? -1 : 1;
+  const first = backwards ? text.lastIndexOf(secret.slice(-MIN_PIECE)) : text.indexOf(secret.slice(0, MIN_PIECE));
+  if (first < 0) return;
+  const last = backwards ? text.indexOf(CUT) : text.lastIndexOf(CUT);
+  const pattern = backwards ? secret.split("").reverse().join("") : secret;
+  const borders = bordersOf(pattern);
+  let matched = 0;
+  for (let at = backwards ? first + MIN_PIECE - 1 : first; (last - at) * step >= 0; at += step) {
+    if (text[at] === CUT && matched >= MIN_PIECE) yield backwards ? [at + 1, at + 1 + matched] : [at - matched, at];
+    while (matched > 0 && text[at] !== pattern[matched]) matched = borders[matched - 1] ?? 0;
+    if (text[at] === pattern[matched]) matched++;
   }
 }
 
-/** What a cut has left of a secret after its mark. */
-function* ends(text: string, secret: string): Iterable<Span> {
-  const least = secret.slice(-MIN_PIECE);
-  for (let at = text.indexOf(least); at >= 0; at = text.indexOf(least, at + 1)) {
-    const end = at + MIN_PIECE;
-    let start = at;
-    while (end - start < secret.length && text[start - 1] === secret[secret.length - (end - start) - 1]) start--;
-    if (text[start - 1] === CUT) yield [start, end];
+/** For each beginning of a pattern, the length of the longest shorter one that it ends with. */
+function bordersOf(pattern: string): Uint32Array {
+  const borders = new Uint32Array(pattern.length);
+  for (let at = 1, length = 0; at < pattern.length; at++) {
+    while (length > 0 && pattern[at] !== pattern[length]) length = borders[length - 1] ?? 0;
+    if (pattern[at] === pattern[length]) length++;
+    borders[at] = length;
   }
+  return borders;
 }
 
 /** Spans that overlap have one mask: a secret may contain another. */
