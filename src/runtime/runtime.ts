@@ -1,4 +1,5 @@
 import { realpathSync } from "node:fs";
+import { atMost } from "../at-most.ts";
 import type { Authorizer } from "../authorizer.ts";
 import type { HostServices, Trust } from "../contract.ts";
 import { Deadlines } from "../deadlines.ts";
@@ -122,12 +123,7 @@ export class Runtime {
   }
 
   async #end(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const bound = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, this.limits.shutdownMs);
-    });
-    await Promise.race([Promise.all([this.registry.shutdown(), this.spill.clear()]), bound]);
-    clearTimeout(timer);
+    await atMost(Promise.all([this.registry.shutdown(), this.spill.clear()]), this.limits.shutdownMs, undefined);
     this.#deadlines.stop();
   }
 

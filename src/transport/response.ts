@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
+import { atMost } from "../at-most.ts";
 import { cut } from "../cut.ts";
 import { AdapterError, reasonOf } from "../errors.ts";
 import { decoderFor } from "./decoder.ts";
@@ -95,19 +96,13 @@ export class HttpResponse {
       return size < limitBytes;
     });
     let whole = false;
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<false>((resolve) => {
-      timer = setTimeout(() => resolve(false), limitMs);
-    });
     try {
-      whole = await Promise.race([reading, late]);
+      whole = await atMost(reading, limitMs, false);
       if (!whole) this.destroy();
     } catch (error) {
       // A refusal stays a refusal if its body breaks off; being stopped from our side does not become one.
       if (error instanceof AdapterError && (error.situation === "cancelled" || error.situation === "closed.stopped"))
         throw error;
-    } finally {
-      clearTimeout(timer);
     }
     return { bytes: Buffer.concat(chunks).subarray(0, limitBytes), whole };
   }

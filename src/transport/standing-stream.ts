@@ -1,3 +1,4 @@
+import { atMost } from "../at-most.ts";
 import { Cancellation } from "../cancellation.ts";
 import { isSituation } from "../errors.ts";
 import type { HttpClient } from "./client.ts";
@@ -58,12 +59,7 @@ export class StandingStream {
 
   /** A server that is slow to open it must not hold up the call for long. */
   async #opened(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<"late">((resolve) => {
-      timer = setTimeout(() => resolve("late"), this.#options.client.limits.standingMs);
-    });
-    const how = await Promise.race([this.#decided, late]);
-    clearTimeout(timer);
+    const how = await atMost(this.#decided, this.#options.client.limits.standingMs, "late");
     if (how === "late" && this.#state === "opening") this.#slow = true;
   }
 

@@ -1,5 +1,6 @@
 import { stat } from "node:fs/promises";
 import type { Readable, Writable } from "node:stream";
+import { atMost } from "../at-most.ts";
 import { cut } from "../cut.ts";
 import { AdapterError, reasonOf } from "../errors.ts";
 import type { Limits } from "../limits.ts";
@@ -174,7 +175,7 @@ export class StdioTransport implements Transport {
     });
     const inputClosed = new Promise<void>((resolve) => child.stdin.once("close", resolve));
     await Promise.race([exited, outputEnded, inputClosed]);
-    await atMost(Promise.all([exited, outputEnded, errorsEnded]), SETTLE_MS);
+    await atMost(Promise.all([exited, outputEnded, errorsEnded]), SETTLE_MS, undefined);
     const reason = this.#exit === undefined ? "it closed its pipes" : "the process ended";
     this.#fail(
       new AdapterError("closed", { server: this.#server, reason, outcomeUnknown: true, ...this.diagnostics() }),
@@ -262,13 +263,4 @@ function drain(stdin: Writable, signal: AbortSignal | undefined): Promise<boolea
     else if (signal?.aborted) onAbort();
     else signal?.addEventListener("abort", onAbort, { once: true });
   });
-}
-
-async function atMost(work: Promise<unknown>, milliseconds: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, milliseconds);
-  });
-  await Promise.race([work, timeout]);
-  clearTimeout(timer);
 }
