@@ -3,6 +3,7 @@ import { chmod, mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AdapterError } from "../errors.ts";
+import { withoutHalfCharacter } from "../half-character.ts";
 
 const CHUNK_CHARACTERS = 1_048_576;
 
@@ -47,10 +48,10 @@ export class Spill {
     try {
       // In pieces: the bytes of the whole text need not be in memory beside it.
       for (let at = 0; at < text.length; ) {
-        let end = Math.min(text.length, at + CHUNK_CHARACTERS);
-        if (end < text.length && isHighSurrogate(text.charCodeAt(end - 1))) end--;
-        await file.appendFile(text.slice(at, end));
-        at = end;
+        const piece = text.slice(at, at + CHUNK_CHARACTERS);
+        const whole = at + piece.length < text.length ? withoutHalfCharacter(piece) : piece;
+        await file.appendFile(whole);
+        at += whole.length;
       }
     } catch (error) {
       await rm(path, { force: true });
@@ -68,8 +69,4 @@ export class Spill {
     process.on("exit", this.#onExit);
     return path;
   }
-}
-
-function isHighSurrogate(code: number): boolean {
-  return code >= 0xd800 && code <= 0xdbff;
 }

@@ -1,6 +1,7 @@
+import { withoutHalfCharacter } from "../half-character.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import type { Item } from "../session/catalog.ts";
-import { firstSentence, withoutHalfCharacter } from "./text.ts";
+import { firstSentence } from "./text.ts";
 
 const SUMMARY_CHARACTERS = 120;
 const SHORT = 60;

@@ -1,3 +1,5 @@
+import { withoutHalfCharacter } from "../half-character.ts";
+
 const ELLIPSIS = "…";
 const SENTENCE_END = /(?<!\b(?:e\.g|i\.e|vs))[.!?。！？](?=\s|$)/iu;
 
@@ -15,12 +17,6 @@ export function firstSentence(text: unknown, max: number): string {
   if (sentence.length <= max) return sentence;
   const space = sentence.slice(0, max).lastIndexOf(" ");
   return `${withoutHalfCharacter(sentence.slice(0, space > max / 2 ? space : max - 1))}${ELLIPSIS}`;
-}
-
-/** Without a lone high surrogate at its end. */
-export function withoutHalfCharacter(text: string): string {
-  const last = text.charCodeAt(text.length - 1);
-  return last >= 0xd800 && last <= 0xdbff ? text.slice(0, -1) : text;
 }
 
 /** The longest start of a text that has at most `bytes` bytes in UTF-8. */

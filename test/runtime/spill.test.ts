@@ -18,6 +18,12 @@ describe("the private files of a session", () => {
     expect(existsSync(dirname(one))).toBe(false);
   });
 
+  test("hold a text that ends in half a character too", async () => {
+    const spill = new Spill();
+    expect(readFileSync(await spill.write("x\ud83c", "txt"), "utf8")).toBe("x\ufffd");
+    await spill.clear();
+  });
+
   test("are gone after the end of the session, also those that were being written, and none is made afterwards", async () => {
     const spill = new Spill();
     const listeners = process.listenerCount("exit");
