@@ -32,7 +32,7 @@ export type Item = Readonly<Record<string, unknown>>;
 export interface Catalog {
   /** By name, in the server's order; of two with one name the first counts. */
   readonly items: ReadonlyMap<string, Item>;
-  /** Names that came more than once. */
+  /** Names that came more than once, the first of them. */
   readonly duplicates: readonly string[];
   /** Items that cannot be used, and why; those without a name are counted. */
   readonly leftOut: readonly LeftOut[];
@@ -45,6 +45,7 @@ export interface LeftOut {
   readonly count?: number;
 }
 
+/** Of each kind. */
 const MAX_NOTES = 50;
 /** Longer names (of tools: those that no call could name) are no names. */
 const NAME_CHARACTERS: Readonly<Record<ListKind, number>> = {
@@ -76,8 +77,8 @@ export function makeCatalog(kind: ListKind, pages: readonly unknown[], dialect: 
       const problem = kind === "tools" && transport === "http" ? dialect.refuseTool(item["inputSchema"]) : undefined;
       if (problem !== undefined) {
         if (leftOut.length < MAX_NOTES) leftOut.push({ name, reason: problem });
-      } else if (items.has(name)) duplicates.add(name);
-      else items.set(name, item);
+      } else if (!items.has(name)) items.set(name, item);
+      else if (duplicates.size < MAX_NOTES) duplicates.add(name);
     }
   }
   for (const [reason, count] of nameless) leftOut.push({ reason, count });
