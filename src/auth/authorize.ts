@@ -53,7 +53,7 @@ export async function renew(scene: Scene, grant: StoredGrant, signal: AbortSigna
     return;
   }
   const record = await store.read(context.url.href);
-  const proofKey = await state.proofKey();
+  const proofKey = await state.proofKeyOf(grant);
   const request = { context, metadata, record, resource, scope: requestedScope, proofKey };
   const { client, tokens } = await requestPersonless(request, signal);
   state.adopt(newGrant(tokens, { metadata, client, resource, scope: requestedScope, proofKey }), "authorization");

@@ -48,7 +48,7 @@ export class OAuthAuthorizer implements Authorizer {
     if (grant === undefined) return {};
     state.givenOut = grant.accessToken;
     const authorization = `${grant.tokenType} ${grant.accessToken}`;
-    const key = grant.tokenType === "DPoP" ? await state.proofKey() : undefined;
+    const key = grant.tokenType === "DPoP" ? await state.proofKeyOf(grant) : undefined;
     if (key === undefined) return { authorization };
     const { proof } = await import("./keys.ts");
     return { authorization, dpop: await proof(key, request, grant.accessToken, state.nonce) };

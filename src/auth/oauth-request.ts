@@ -26,12 +26,10 @@ export interface OAuthAnswer {
  */
 export async function exchange(context: AuthContext, request: OAuthRequest, signal: AbortSignal): Promise<OAuthAnswer> {
   const { oauthRequestMs } = context.limits;
-  const ending = new AbortController();
-  const end = (): void => ending.abort();
-  const timer = setTimeout(end, oauthRequestMs);
-  signal.addEventListener("abort", end, { once: true });
+  // No `AbortSignal.timeout`: its timer would outlive the exchange.
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), oauthRequestMs);
   try {
-    if (signal.aborted) end();
     const response = await fetch(request.url, {
       method: request.method,
       headers: {
@@ -41,7 +39,7 @@ export async function exchange(context: AuthContext, request: OAuthRequest, sign
         connection: "close", // Nothing of a sign-in outlives it.
       },
       redirect: "manual",
-      signal: ending.signal,
+      signal: AbortSignal.any([signal, late.signal]),
       ...(request.body === undefined ? {} : { body: request.body }),
     });
     const text = await readBounded(response, context, request.url);
@@ -52,14 +50,13 @@ export async function exchange(context: AuthContext, request: OAuthRequest, sign
   } catch (thrown) {
     if (signal.aborted) throw cancelledBy(signal, context.server);
     if (isAdapterError(thrown)) throw thrown;
-    if (ending.signal.aborted) {
+    if (late.signal.aborted) {
       throw failed(context, `${request.url.host} did not answer within ${oauthRequestMs / 1000} s`);
     }
     const cause = (thrown as { cause?: unknown }).cause ?? thrown;
     throw failed(context, `${request.url.host} cannot be reached: ${reasonOf(cause)}`);
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener("abort", end);
   }
 }
 

@@ -60,14 +60,14 @@ export async function refreshGrant(
 }
 
 async function request(
-  { context }: Scene,
+  { context, state }: Scene,
   grant: StoredGrant,
   client: StoredClient,
   metadata: ServerMetadata,
   signal: AbortSignal,
 ): Promise<StoredGrant> {
   const oauthClient = await withCredentials(context, metadata, client);
-  const proofKey = grant.proofKey === undefined ? {} : { proofKey: await loadKey(grant.proofKey) };
+  const proofKey = await state.proofKeyOf(grant);
   const { refresh } = await import("./oauth.ts");
   if (signal.aborted) throw cancelledBy(signal, context.server);
   const ending = new AbortController();
@@ -77,17 +77,13 @@ async function request(
   };
   signal.addEventListener("abort", abort, { once: true });
   try {
-    const party: Party = { context, metadata, client: oauthClient, signal: ending.signal, ...proofKey };
+    const bound = proofKey === undefined ? {} : { proofKey };
+    const party: Party = { context, metadata, client: oauthClient, signal: ending.signal, ...bound };
     return renewedGrant(grant, await refresh(party, grant.refreshToken ?? "", grant.resource), metadata);
   } finally {
     signal.removeEventListener("abort", abort);
     clearTimeout(grace);
   }
-}
-
-async function loadKey(stored: NonNullable<StoredGrant["proofKey"]>): Promise<NonNullable<Party["proofKey"]>> {
-  const { loadProofKey } = await import("./keys.ts");
-  return await loadProofKey(stored);
 }
 
 /** With the grant that has lost its refresh token, and without a registered client the server no longer knows. */

@@ -45,9 +45,9 @@ export class ResourceState {
     this.origin = { by, at: performance.now() };
   }
 
-  /** The key the grant is bound to, read once. */
-  async proofKey(): Promise<ProofKey | undefined> {
-    const stored = this.grant?.proofKey;
+  /** The key a grant is bound to; that of the grant in use is read once. */
+  async proofKeyOf(grant: StoredGrant | undefined): Promise<ProofKey | undefined> {
+    const stored = grant?.proofKey;
     if (stored === undefined) return undefined;
     if (this.#proofKey?.of !== stored) {
       const { loadProofKey } = await import("./keys.ts");
