@@ -150,7 +150,10 @@ class Line implements Sink {
     if (messages === undefined) return false;
     const answer = messages.find((message) => this.#isAnswer(message));
     if (answer !== undefined) this.#waiting?.resolve({ kind: "reply", message: answer });
-    if (answer === undefined || messages.length > 1) this.#keepEarly(messages, raw);
+    this.#keepEarly(
+      messages.filter((message) => message !== answer),
+      raw,
+    );
     return true;
   }
 
@@ -177,11 +180,15 @@ class Line implements Sink {
     return message.id === id || message.id === String(id);
   }
 
+  /** A server may ping before it answers, and wait for the answer; everything else waits for the conversation. */
   #keepEarly(messages: readonly JsonRpcMessage[], raw: Raw): void {
-    // A server may ping before it answers, and wait for the answer.
-    const pings = messages.filter(isRequest).filter(({ method }) => method === "ping");
-    for (const { id } of pings) void this.transport.send({ jsonrpc: "2.0", id, result: {} }).catch(() => undefined);
-    if (pings.length === 0 && this.#early.length < EARLY_MESSAGES) this.#early.push(raw);
+    const kept: JsonRpcMessage[] = [];
+    for (const message of messages) {
+      if (!isRequest(message) || message.method !== "ping") kept.push(message);
+      else void this.transport.send({ jsonrpc: "2.0", id: message.id, result: {} }).catch(() => undefined);
+    }
+    if (kept.length === 0 || this.#early.length >= EARLY_MESSAGES) return;
+    this.#early.push(kept.length === messages.length ? raw : JSON.stringify(kept));
   }
 
   #ask(step: OpeningStep, id: unknown): Promise<Probe> {

@@ -16,6 +16,7 @@ export async function spawnOnWindows({ command, args, env, cwd }: SpawnOptions):
     // The exit hook over all live servers is ours.
     cleanup: false,
     buffer: false,
+    // Its own promise, which also waits for the pipes, is nobody's: it must not reject.
     reject: false,
     windowsHide: true,
     stdin: "pipe",
@@ -27,8 +28,6 @@ export async function spawnOnWindows({ command, args, env, cwd }: SpawnOptions):
     const result = await child;
     throw result.cause ?? result;
   }
-  // Its own promise also waits for the pipes; nobody needs that, and with `reject: false` it does not reject.
-  void child.catch(() => undefined);
   return child as unknown as ChildProcess;
 }
 

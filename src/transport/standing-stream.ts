@@ -31,6 +31,7 @@ export class StandingStream {
   #calls = 0;
   /** Resolves when the stream is open, or it is clear that it is not. */
   #decided: Promise<void> = Promise.resolve();
+  #decide = (): void => undefined;
   #attempt = new Cancellation();
   #lastEventId: string | undefined;
   /** Ends in a row before anything came. */
@@ -42,14 +43,17 @@ export class StandingStream {
 
   constructor(options: StandingStreamOptions) {
     this.#options = options;
-    options.client.stopped.addEventListener("abort", () => this.#attempt.cancel());
+    options.client.stopped.addEventListener("abort", () => {
+      this.#rest();
+      this.#attempt.cancel();
+    });
   }
 
   /** Does the work while the stream stands open, as far as the server lets it. */
   async during<T>(work: () => Promise<T>): Promise<T> {
     this.#calls++;
     try {
-      if (this.#state === "closed") this.#openInTime();
+      if (this.#state === "closed" && !this.#options.client.stopped.aborted) this.#openInTime();
       if ((this.#state === "waiting" || this.#state === "opening") && !this.#slow) await this.#opened();
       return await work();
     } finally {
@@ -63,18 +67,21 @@ export class StandingStream {
     if (how === "late" && this.#state === "opening") this.#slow = true;
   }
 
-  /** No call waits any more: nothing is opened, and what is not open yet is given up. */
+  /** No call waits any more, or none is sent: nothing is opened, and what is not open yet is given up. */
   #rest(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#state === "waiting") this.#state = "closed";
-    else if (this.#state === "opening") this.#attempt.cancel();
+    if (this.#state === "opening") this.#attempt.cancel();
+    if (this.#state !== "waiting") return;
+    this.#state = "closed";
+    this.#decide();
   }
 
   #openInTime(): void {
     const wait = this.#notBefore - performance.now();
     this.#state = wait > 0 ? "waiting" : "opening";
     this.#decided = new Promise((decided) => {
+      this.#decide = decided;
       if (wait <= 0) void this.#listen(decided);
       else
         this.#timer = setTimeout(() => {

@@ -99,12 +99,13 @@ describe("questions of a server", () => {
     for (const answer of answers.slice(1)) expect(answer.error).toEqual(METHOD_NOT_FOUND);
   });
 
-  test("every ping before the answer to initialize is answered, and a question right after it too", async () => {
-    const host = make({ services: { listRoots: async () => [{ uri: "file:///root" }] } }).serve(
-      "early",
-      "messages",
-      "early-questions",
-    );
+  test("every ping before the answer to initialize is answered, what stands beside it afterwards, and a question right after it too", async () => {
+    const logged: string[] = [];
+    const services: HostServices = {
+      listRoots: async () => [{ uri: "file:///root" }],
+      log: ({ message }) => logged.push(message),
+    };
+    const host = make({ services }).serve("early", "messages", "early-questions");
     expect(textOf(await host.call("early", "echo", { text: "hi" }))).toBe("hi");
     const answers = host
       .ledger("early")
@@ -113,8 +114,11 @@ describe("questions of a server", () => {
       { id: "early", result: {} },
       { id: "first", result: {} },
       { id: "second", result: {} },
+      { id: "third", result: {} },
+      { id: "early-roots", result: { roots: [{ uri: "file:///root" }] } },
       { id: "roots", result: { roots: [{ uri: "file:///root" }] } },
     ]);
+    expect(logged).toEqual(["beside a ping"]);
   });
 
   test("a flood of pings during a call does not disturb it", async () => {

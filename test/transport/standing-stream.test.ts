@@ -82,6 +82,14 @@ const server = FaultServer.forTests({
       exchange.finish();
     },
   },
+  "get-retries-late": {
+    opening: OPENING,
+    get: (exchange) => {
+      exchange.begin();
+      exchange.chunk("retry: 15000\n\n");
+      exchange.finish();
+    },
+  },
   "get-closes": slow((exchange) => {
     exchange.begin();
     exchange.chunk("retry: 0\n\n");
@@ -191,6 +199,23 @@ describe("the stream on which servers ask", () => {
     expect(await pausing).toMatchObject({ code: "closed", details: { outcomeUnknown: false } });
     expect(gets("get-retries")).toBe(before + 1);
   });
+
+  test("is not waited for any more once the connection is closed, and its timer is gone", async () => {
+    const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+    const client = await httpClient(server.url("get-retries-late"), { limits: { ...LIMITS, standingMs: 20_000 } });
+    await client.handshake({ ...SESSION_WIRE, listens: true });
+    await client.call("x", { mayAsk: true });
+    const before = timers();
+    const startedAt = performance.now();
+    const pausing = failureOf(client.call("y", { mayAsk: true }));
+    await waitFor("the call waits", () => timers() > before);
+    await client.transport.close();
+    const after = failureOf(client.call("z", { mayAsk: true }));
+    for (const failed of [pausing, after])
+      expect(await failed).toMatchObject({ code: "closed", details: { outcomeUnknown: false } });
+    expect(performance.now() - startedAt).toBeLessThan(3000);
+    expect(timers()).toBe(before);
+  }, 30_000);
 
   test("is reopened a bounded number of times while a call waits, and never afterwards", async () => {
     const host = setUp("get-closes");
