@@ -155,6 +155,7 @@ export class HttpClient {
     const pool = this.#pool ?? (await this.#open());
     if (!quiet) this.#checkRunning();
     const filtered = this.#unlessChallenged(request, receive, pool);
+    const { trustsSystem } = pool;
     try {
       return await exchange(this.#context, pool, request, filtered);
     } catch (error) {
@@ -162,7 +163,8 @@ export class HttpClient {
       const code = isSituation(error, "connect.failed")
         ? (error.cause as NodeJS.ErrnoException | undefined)?.code
         : undefined;
-      if (!UNKNOWN_ISSUER.has(code) || !(await pool.trustSystem())) throw error;
+      // Requests made at once all fail before the first of them has had the system asked: each is good for one more try.
+      if (!UNKNOWN_ISSUER.has(code) || trustsSystem || !(await pool.trustSystem())) throw error;
       return await exchange(this.#context, pool, request, filtered);
     }
   }

@@ -33,6 +33,7 @@ export class Pool {
   readonly #request: (options: RequestOptions) => ClientRequest;
   readonly #target: RequestOptions;
   #trustsSystem = false;
+  #trusting: Promise<boolean> | undefined;
   /** Streams that have given their answer and are about to end. */
   #ending = 0;
   readonly #waiters: (() => void)[] = [];
@@ -130,10 +131,18 @@ export class Pool {
     this.#agent.destroy();
   }
 
-  /** Trusts the certificates of the operating system too, where Node can read them. Returns whether that is news. */
-  async trustSystem(): Promise<boolean> {
-    if (this.#trustsSystem) return false;
-    this.#trustsSystem = true;
+  /** Whether connections made from now on are made with the certificates of the operating system too. */
+  get trustsSystem(): boolean {
+    return this.#trustsSystem;
+  }
+
+  /** Trusts the certificates of the operating system too, where Node can read them; everybody who asks shares one reading. Whether it does. */
+  trustSystem(): Promise<boolean> {
+    this.#trusting ??= this.#readSystem();
+    return this.#trusting;
+  }
+
+  async #readSystem(): Promise<boolean> {
     const tls: typeof import("node:tls") & { getCACertificates?: (type: string) => string[] } = await import(
       "node:tls"
     );
@@ -142,6 +151,7 @@ export class Pool {
     const { options } = this.#agent as Agent & { options: { secureContext?: object } };
     // A context, since the agent would make a list of certificates part of every connection's name.
     options.secureContext = tls.createSecureContext({ ca });
+    this.#trustsSystem = true;
     return true;
   }
 

@@ -142,13 +142,15 @@ describe("in a process of its own", () => {
       `import { HttpTransport } from "./http.mjs";
        const transport = new HttpTransport({ server: "srv", url: process.argv[2], headers: {}, limits: ${limits} });
        await transport.open({ message: (raw) => (console.log(raw.toString()), true), closed() {} });
-       for (const id of [1, 2]) await transport.send({ jsonrpc: "2.0", id, method: "ping" }).catch((error) => console.log(error.message));`,
+       const ping = (id) => transport.send({ jsonrpc: "2.0", id, method: "ping" }).catch((error) => console.log(error.message));
+       if (process.argv[3] === "at once") await Promise.all([1, 2, 3, 4].map(ping));
+       else for (const id of [1, 2]) await ping(id);`,
     );
   });
 
-  async function run(url: string, env: Record<string, string>): Promise<string> {
+  async function run(url: string, env: Record<string, string>, how = "in turn"): Promise<string> {
     const options = { env: { ...process.env, ...env }, timeout: 10_000 };
-    return (await promisify(execFile)(process.execPath, [script, url], options)).stdout;
+    return (await promisify(execFile)(process.execPath, [script, url, how], options)).stdout;
   }
 
   test("an idle connection does not keep Node alive", async () => {
@@ -170,5 +172,13 @@ describe("in a process of its own", () => {
     const output = await run(secure.url("a"), { SSL_CERT_FILE: AUTHORITY, SSL_CERT_DIR: folder });
     const named = "getCACertificates" in tls && process.platform === "linux";
     expect(output).toMatch(named ? /"id":2/ : /certificate|issuer/i);
+  });
+
+  test("the same for every one of the first requests, where several are made at once", async () => {
+    const output = await run(secure.url("a"), { SSL_CERT_FILE: AUTHORITY, SSL_CERT_DIR: folder }, "at once");
+    const named = "getCACertificates" in tls && process.platform === "linux";
+    const expected = named ? [1, 2, 3, 4].map((id) => `"id":${id}`) : Array(4).fill("certificate");
+    const lines = output.trim().split("\n").sort();
+    expect(lines).toEqual(expected.map((part) => expect.stringContaining(part)));
   });
 });
