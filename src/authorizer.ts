@@ -16,10 +16,14 @@ export interface Authorizer {
    */
   challenge(challenge: Challenge, signal: AbortSignal): Promise<void>;
   /**
-   * Looks at a response for what the next request needs (a DPoP nonce), and whether the token was accepted: a refusal has
-   * the status 401, or carries `WWW-Authenticate`.
+   * Looks at a response for what the next request needs (a DPoP nonce), and whether its own token was accepted: a refusal
+   * has the status 401, or carries `WWW-Authenticate`. `sent`: as in a challenge.
    */
-  observe?(headers: Readonly<Record<string, string | string[] | undefined>>, status: number): void;
+  observe?(
+    headers: Readonly<Record<string, string | string[] | undefined>>,
+    status: number,
+    sent: Readonly<Record<string, string>>,
+  ): void;
 }
 
 export interface AuthorizedRequest {
@@ -32,6 +36,9 @@ export interface Challenge extends AuthorizedRequest {
   /** The `WWW-Authenticate` values, joined by commas; empty if there were none. */
   readonly wwwAuthenticate: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** What `headers` gave for the refused request: tells a token that was renewed meanwhile from one that is no good. */
-  readonly sent?: Readonly<Record<string, string>>;
+  /**
+   * What `headers` gave for the refused request, nothing if it was not asked: tells a token that was renewed meanwhile from
+   * one that is no good.
+   */
+  readonly sent: Readonly<Record<string, string>>;
 }

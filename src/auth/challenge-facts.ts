@@ -13,8 +13,8 @@ export interface ChallengeFacts {
   readonly pointer: string | undefined;
   /** The nonce the request should have carried, unless it did. */
   readonly nonce: string | undefined;
-  /** The token that was refused; undefined if unknown, `null` if there was none. */
-  readonly refused: string | null | undefined;
+  /** The token that was refused; undefined if there was none. */
+  readonly refused: string | undefined;
 }
 
 export function readChallenge(challenge: Challenge): ChallengeFacts {
@@ -31,13 +31,13 @@ export function readChallenge(challenge: Challenge): ChallengeFacts {
     scope: first("scope"),
     pointer: first("resource_metadata"),
     nonce: wantsNonce ? missingNonce(challenge) : undefined,
-    refused: refusedToken(challenge.sent),
+    refused: tokenOf(challenge.sent),
   };
 }
 
 function missingNonce({ headers, sent }: Challenge): string | undefined {
   const nonce = nonceOf(headers);
-  const claims = headerOf(sent ?? {}, "dpop")?.split(".")[1];
+  const claims = headerOf(sent, "dpop")?.split(".")[1];
   // Our own proof, so it can be read.
   const carried = claims && (JSON.parse(Buffer.from(claims, "base64url").toString()) as { nonce?: unknown }).nonce;
   return nonce === carried ? undefined : nonce;
@@ -49,10 +49,10 @@ export function nonceOf(headers: Challenge["headers"]): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-function refusedToken(sent: Challenge["sent"]): string | null | undefined {
-  if (sent === undefined) return undefined;
+/** The token that a request carried. */
+export function tokenOf(sent: Challenge["sent"]): string | undefined {
   const header = headerOf(sent, "authorization");
-  return header === undefined ? null : header.slice(header.indexOf(" ") + 1);
+  return header?.slice(header.indexOf(" ") + 1);
 }
 
 function headerOf(headers: Readonly<Record<string, string>>, wanted: string): string | undefined {

@@ -2,7 +2,7 @@ import type { AuthorizedRequest, Authorizer, Challenge } from "../authorizer.ts"
 import { AdapterError, isSituation } from "../errors.ts";
 import type { Facts } from "../messages.ts";
 import { type Authorization, authorize, renew } from "./authorize.ts";
-import { type ChallengeFacts, nonceOf, readChallenge } from "./challenge-facts.ts";
+import { type ChallengeFacts, nonceOf, readChallenge, tokenOf } from "./challenge-facts.ts";
 import { type AuthContext, failed, printable } from "./context.ts";
 import { isEnding } from "./grants.ts";
 import { exchange } from "./oauth-request.ts";
@@ -46,7 +46,6 @@ export class OAuthAuthorizer implements Authorizer {
     if (state.grant !== undefined && isEnding(state.grant)) await this.#renewEarly(state.grant, signal);
     const { grant } = state;
     if (grant === undefined) return {};
-    state.givenOut = grant.accessToken;
     const authorization = `${grant.tokenType} ${grant.accessToken}`;
     const key = grant.tokenType === "DPoP" ? await state.proofKeyOf(grant) : undefined;
     if (key === undefined) return { authorization };
@@ -62,9 +61,13 @@ export class OAuthAuthorizer implements Authorizer {
     }
   }
 
-  observe(headers: Challenge["headers"], status: number): void {
-    this.#state.nonce = nonceOf(headers) ?? this.#state.nonce;
-    if (status !== 401 && headers["www-authenticate"] === undefined) this.#state.accepted = this.#state.givenOut;
+  observe(headers: Challenge["headers"], status: number, sent: Challenge["sent"]): void {
+    const state = this.#state;
+    state.nonce = nonceOf(headers) ?? state.nonce;
+    if (status === 401 || headers["www-authenticate"] !== undefined) return;
+    // Answers to requests with older tokens may still come; only of the one in use does it matter.
+    const token = tokenOf(sent);
+    if (token !== undefined && token === state.grant?.accessToken) state.accepted = token;
   }
 
   /**
@@ -106,10 +109,9 @@ export class OAuthAuthorizer implements Authorizer {
   /** Whether there are tokens which the refused request did not have: another call or process was faster. */
   async #hasNewer(status: 401 | 403, asked: ChallengeFacts): Promise<boolean> {
     const state = this.#state;
-    const refused = asked.refused === undefined ? state.givenOut : (asked.refused ?? undefined);
     const enough = (grant: StoredGrant | undefined): boolean =>
       grant !== undefined &&
-      grant.accessToken !== refused &&
+      grant.accessToken !== asked.refused &&
       ((status === 401 && asked.scope === undefined) || covers(grant.scope, asked.scope));
     if (enough(state.grant)) return true;
     const stored = newestGrant(await this.#options.store.read(this.#context.url.href), this.#context);
@@ -212,7 +214,8 @@ export class OAuthAuthorizer implements Authorizer {
     const answer = await exchange(this.#context, { url, method: "POST", headers, body }, signal);
     const asked = answer.status === 401;
     const wwwAuthenticate = asked ? (answer.headers.get("www-authenticate") ?? "") : "";
-    return { ...readChallenge({ method: "POST", url: url.href, status: 401, wwwAuthenticate, headers: {} }), asked };
+    const challenge = { method: "POST", url: url.href, status: 401, wwwAuthenticate, headers: {}, sent: {} } as const;
+    return { ...readChallenge(challenge), asked };
   }
 
   #required({ status, wwwAuthenticate }: Challenge): AdapterError {

@@ -21,9 +21,7 @@ export class ResourceState {
   readonly watchers: Set<(host: string) => void> = new Set();
   /** The resource's latest DPoP nonce. */
   nonce: string | undefined;
-  /** The access token most recently given to a request. */
-  givenOut: string | undefined;
-  /** The access token that the resource accepted most recently. */
+  /** The access token in use, once the resource has accepted it. */
   accepted: string | undefined;
   /** When a renewal failed, on the monotonic clock. */
   renewalFailedAt: number = Number.NEGATIVE_INFINITY;

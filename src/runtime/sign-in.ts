@@ -50,7 +50,7 @@ export class SignIns {
     });
     return {
       headers: (request, signal) => inner.headers(request, signal),
-      observe: (headers, status) => inner.observe?.(headers, status),
+      observe: (headers, status, sent) => inner.observe?.(headers, status, sent),
       challenge: async (challenge, signal) => {
         const end = wait.begin();
         try {

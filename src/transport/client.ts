@@ -171,7 +171,7 @@ export class HttpClient {
 
   #unlessChallenged<T>(request: HttpRequest, receive: Receive<T>, pool: Pool): Receive<T | Challenged> {
     return (response) => {
-      this.#authorizer?.observe?.(response.headers, response.status);
+      this.#authorizer?.observe?.(response.headers, response.status, request.authorization ?? {});
       this.#ready = pool;
       return isChallenge(response) ? this.#challenged(request, response) : receive(response);
     };
@@ -191,14 +191,14 @@ export class HttpClient {
     const { method } = request;
     const wwwAuthenticate = response.headers["www-authenticate"] ?? "";
     const status = response.status as 401 | 403;
-    const { authorization: sent } = request;
+    const { authorization: sent = {} } = request;
     return new Challenged({
       method,
       url: this.#urlOf(request),
       status,
       wwwAuthenticate,
       headers: response.headers,
-      ...(sent === undefined ? {} : { sent }),
+      sent,
     });
   }
 

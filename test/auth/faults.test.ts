@@ -225,7 +225,7 @@ describe("metadata", () => {
       openUrl: async () => {},
       limits: { oauthRequestMs: 200 },
     });
-    const challenge = { method: "POST", url: "https://127.0.0.1:1/mcp", status: 401, headers: {} } as const;
+    const challenge = { method: "POST", url: "https://127.0.0.1:1/mcp", status: 401, headers: {}, sent: {} } as const;
     const pointed = { ...challenge, wwwAuthenticate: `Bearer resource_metadata="http://127.0.0.1:1${PRM}"` };
     await expect(authorizer.challenge(pointed, new AbortController().signal)).rejects.toMatchObject({
       message: expect.stringContaining("127.0.0.1:1 cannot be reached"),

@@ -210,6 +210,40 @@ describe("tokens", () => {
     expect(opened).toHaveLength(1);
   });
 
+  it("that were refused at their first use are not accepted because an answer to the old ones came meanwhile", async () => {
+    const { authorizer, opened } = withBrowser(resource.url, { store });
+    const signal = new AbortController().signal;
+    await call(authorizer, resource.url);
+    const old = await authorizer.headers({ method: "POST", url: resource.url }, signal);
+    jump(3595_000);
+    const renewed = await authorizer.headers({ method: "POST", url: resource.url }, signal);
+    expect(renewed).not.toEqual(old);
+    authorizer.observe?.({}, 200, old);
+    await refuse(authorizer, resource.url, renewed);
+    expect(grantTypes()).toEqual(["authorization_code", "refresh_token", "authorization_code"]);
+    expect(opened).toHaveLength(2);
+  });
+
+  it("that were accepted stay so when an answer to a request with older ones, or without any, comes after it", async () => {
+    const { authorizer } = withBrowser(resource.url, { store });
+    const signal = new AbortController().signal;
+    await call(authorizer, resource.url);
+    const old = await authorizer.headers({ method: "POST", url: resource.url }, signal);
+    jump(3595_000);
+    const renewed = await authorizer.headers({ method: "POST", url: resource.url }, signal);
+    for (const sent of [renewed, old, {}]) authorizer.observe?.({}, 200, sent);
+    await refuse(authorizer, resource.url, renewed);
+    expect(grantTypes()).toEqual(["authorization_code", "refresh_token", "refresh_token"]);
+  });
+
+  it("are used by a request that went out without them, and nobody is asked again", async () => {
+    const { authorizer, opened } = withBrowser(resource.url, { store });
+    await call(authorizer, resource.url);
+    await refuse(authorizer, resource.url, {});
+    expect(server.requests("/token")).toHaveLength(1);
+    expect(opened).toHaveLength(1);
+  });
+
   it("that another process got meanwhile are found in the store", async () => {
     const [a, b] = [
       withBrowser(resource.url, { store, settings: {} }),

@@ -70,7 +70,7 @@ export interface CallResult {
 }
 
 /** Tells of a request that was refused with what `sent` holds. */
-export function refuse(authorizer: Authorizer, url: string, sent: Challenge["sent"] & object): Promise<void> {
+export function refuse(authorizer: Authorizer, url: string, sent: Challenge["sent"]): Promise<void> {
   const challenge: Challenge = { method: "POST", url, status: 401, wwwAuthenticate: "Bearer", headers: {}, sent };
   return authorizer.challenge(challenge, new AbortController().signal);
 }
@@ -86,7 +86,7 @@ export async function call(
     const response = await fetch(url, { method: "POST", body: "{}", headers: { ...sent, connection: "close" } });
     await response.arrayBuffer();
     const headers = Object.fromEntries(response.headers.entries());
-    authorizer.observe?.(headers, response.status);
+    authorizer.observe?.(headers, response.status, sent);
     const wwwAuthenticate = headers["www-authenticate"] ?? "";
     const { status } = response;
     const refused = status === 401 || (status === 403 && wwwAuthenticate.includes("insufficient_scope"));

@@ -50,8 +50,8 @@ class FakeAuthorizer implements Authorizer {
     this.challenges.push(challenge);
   }
 
-  observe(headers: Readonly<Record<string, unknown>>): void {
-    this.observed.push(headers["dpop-nonce"]);
+  observe(headers: Challenge["headers"], _status: number, sent: Challenge["sent"]): void {
+    this.observed.push([headers["dpop-nonce"], sent["authorization"]]);
   }
 }
 
@@ -130,7 +130,10 @@ describe("with a way to sign in", () => {
       url: server.url(scenario),
       status: scenario === "scope" ? 403 : 401,
     });
-    expect(authorizer.observed).toContain("n-1");
+    expect(authorizer.challenges.map(({ sent }) => sent["authorization"])).toEqual(
+      [undefined, "Bearer token-1"].slice(0, authorizations),
+    );
+    expect(authorizer.observed.at(-1)).toEqual(["n-1", `Bearer token-${authorizations}`]);
     expect(textOf(await made.call("again"))).toBe("again");
     expect(server.posts(scenario)).toHaveLength(authorizations + 2);
     expect(made.loads()).toBe(1);
