@@ -1,12 +1,12 @@
 import { createHash, randomUUID } from "node:crypto";
 import { chmod, lstat, mkdir, open, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { AdapterError, isAdapterError, reasonOf } from "../errors.ts";
 import { LIMITS, type Limits } from "../limits.ts";
 import { cancelledBy } from "./context.ts";
 import { dataFolder } from "./data-folder.ts";
 import { type LockResult, lockFile } from "./file-lock.ts";
+import { insisting } from "./momentary.ts";
 import {
   type Change,
   emptyRecord,
@@ -61,7 +61,7 @@ export class DiskStore implements TokenStore {
       if (record !== undefined) await this.#write(record);
       return value;
     } finally {
-      await lock.release().catch(() => undefined); // It is then broken by whoever comes next.
+      await lock.release();
     }
   }
 
@@ -97,7 +97,7 @@ export class DiskStore implements TokenStore {
   async #write(record: SignInRecord): Promise<void> {
     const file = this.#file(record.url);
     try {
-      if (isEmpty(record)) await unlink(file).catch(ignoreMissing);
+      if (isEmpty(record)) await insisting(() => unlink(file)).catch(ignoreMissing);
       else await replace(file, JSON.stringify({ version: VERSION, ...record }, null, 1));
       this.#unwritten.put(emptyRecord(record.url));
     } catch (error) {
@@ -141,7 +141,7 @@ async function readRecord(file: string, url: string): Promise<SignInRecord> {
 
 async function readPrivate(file: string): Promise<string | undefined> {
   try {
-    const handle = await open(file, "r");
+    const handle = await insisting(() => open(file, "r"));
     try {
       const stats = await handle.stat();
       if (!stats.isFile()) throw new AdapterError("auth.store", { path: file, reason: "it is not a file" });
@@ -187,22 +187,10 @@ async function replace(file: string, text: string): Promise<void> {
     } finally {
       await handle.close();
     }
-    await renameInto(draft, file);
+    await insisting(() => rename(draft, file));
   } catch (error) {
     await unlink(draft).catch(() => undefined); // It may not exist.
     throw error;
-  }
-}
-
-/** Windows refuses for a moment while a virus scanner or a reader has the old file open. */
-async function renameInto(draft: string, file: string): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await rename(draft, file);
-    } catch (error) {
-      if (process.platform !== "win32" || attempt === 5) throw error;
-      await sleep(20 * attempt);
-    }
   }
 }
 

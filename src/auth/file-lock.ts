@@ -2,12 +2,14 @@ import { randomUUID } from "node:crypto";
 import { link, open, readFile, rename, stat, unlink } from "node:fs/promises";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
+import { insisting, isMomentary } from "./momentary.ts";
 
 /** A holder works at most a minute; a lock this old was left behind, whoever its process is. */
 const ABANDONED_MS = 120_000;
 /** A lock without an owner is being written, or its writer died in between. */
 const UNSIGNED_MS = 5_000;
 const POLL_MS = 40;
+const REFUSALS = ["EPERM", "EACCES", "EBUSY"];
 
 interface Owner {
   readonly pid: number;
@@ -15,6 +17,7 @@ interface Owner {
   readonly id: string;
 }
 
+/** `release` never rejects. */
 export type LockResult = { readonly release: () => Promise<void> } | { readonly heldBy: string };
 
 /**
@@ -36,8 +39,7 @@ export async function lockFile(path: string, waitMs: number, signal: AbortSignal
     const found = await inspect(path);
     if (found === "gone") {
       if (refusals === 0) continue;
-    } else if (found.abandoned) {
-      await breakLock(path, found.content, owner.id);
+    } else if (found.abandoned && (await breakLock(path, found.content, owner.id))) {
       continue;
     } else if (performance.now() >= deadline) {
       return { heldBy: found.holder };
@@ -77,24 +79,34 @@ async function inspect(path: string): Promise<"gone" | { content: string; abando
   }
 }
 
-/** Moves the lock away first, so that of several who find it abandoned only one removes it, and never a newer one. */
-async function breakLock(path: string, judged: string, id: string): Promise<void> {
+/**
+ * Moves the lock away first, so that of several who find it abandoned only one removes it, and never a newer one. Whether it
+ * could be moved.
+ */
+async function breakLock(path: string, judged: string, id: string): Promise<boolean> {
   const aside = `${path}.${id}`;
   try {
-    await rename(path, aside);
-    // What was moved may be the lock of somebody who broke the old one before us: that is put back.
-    if ((await readFile(aside, "utf8")) !== judged) await link(aside, path);
+    await insisting(() => rename(path, aside));
   } catch (error) {
-    if (!isCode(error, "ENOENT", "EEXIST", "EPERM", "EACCES")) throw error;
+    if (isCode(error, ...REFUSALS)) return false;
+    if (isCode(error, "ENOENT")) return true; // Another was faster.
+    throw error;
   }
-  await unlink(aside).catch(() => undefined); // Another was faster; then there is nothing to remove.
+  try {
+    // What was moved may be the lock of somebody who broke the old one before us: that is put back.
+    if ((await insisting(() => readFile(aside, "utf8"))) !== judged) await link(aside, path);
+  } catch (error) {
+    if (!isCode(error, "ENOENT", "EEXIST", ...REFUSALS)) throw error;
+  }
+  await insisting(() => unlink(aside)).catch(() => undefined); // It is in nobody's way.
+  return true;
 }
 
 async function release(path: string, content: string): Promise<void> {
   try {
-    if ((await readFile(path, "utf8")) === content) await unlink(path);
-  } catch (error) {
-    if (!isCode(error, "ENOENT")) throw error;
+    if ((await insisting(() => readFile(path, "utf8"))) === content) await insisting(() => unlink(path));
+  } catch {
+    // It is gone, or stays until it counts as abandoned: what was done under it is done.
   }
 }
 
@@ -116,11 +128,6 @@ function isAlive(pid: number): boolean {
   } catch (error) {
     return !isCode(error, "ESRCH"); // EPERM: it lives and belongs to somebody else.
   }
-}
-
-/** Windows refuses for a moment while a file is being deleted. */
-function isMomentary(error: unknown): boolean {
-  return process.platform === "win32" && isCode(error, "EPERM", "EACCES", "EBUSY");
 }
 
 function isCode(error: unknown, ...codes: string[]): boolean {

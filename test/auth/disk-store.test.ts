@@ -223,7 +223,14 @@ describe("several processes", () => {
 
   /** Starts the program; the result resolves with its line of JSON after `go`. */
   async function start(...args: string[]): Promise<{ go: () => Promise<unknown> }> {
-    const child = spawn(process.execPath, [program, ...args], { stdio: ["pipe", "pipe", "inherit"] });
+    return await startOn("", ...args);
+  }
+
+  /** The same on a disk that refuses for a moment. */
+  async function startOn(refuses: string, ...args: string[]): Promise<{ go: () => Promise<unknown> }> {
+    const disk = refuses === "" ? [] : [`--import=${new URL("../fixtures/auth/refusing-disk.mjs", import.meta.url)}`];
+    const env = { ...process.env, REFUSES: refuses };
+    const child = spawn(process.execPath, [...disk, program, ...args], { env, stdio: ["pipe", "pipe", "inherit"] });
     children.push(child);
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
     await lines.next();
@@ -239,6 +246,47 @@ describe("several processes", () => {
     const programs = await Promise.all([1, 2, 3].map(() => start("count", folder, URL_A, "10")));
     await Promise.all(programs.map(({ go }) => go()));
     expect((await new DiskStore({ folder }).read(URL_A)).clients).toHaveLength(30);
+  });
+
+  it.each([
+    ["unlink 3"],
+    ["open 3"],
+    ["open 3 .json"],
+    ["rename 3"],
+    ["readFile 3"],
+    ["unlink 2,open 2,rename 2,readFile 2"],
+  ])("change the store although the disk refuses for a moment (%s)", async (refuses) => {
+    await put(new DiskStore({ folder }), URL_A, [CLIENT]);
+    const { go } = await startOn(refuses, "count", folder, URL_A, "2");
+    const startedAt = performance.now();
+    expect(await go()).toEqual({ added: 2 });
+    expect(performance.now() - startedAt).toBeLessThan(5000);
+    expect((await new DiskStore({ folder }).read(URL_A)).clients).toHaveLength(3);
+    expect(await readdir(folder)).toHaveLength(1);
+  });
+
+  it("break an abandoned lock although the disk refuses for a moment", async () => {
+    await put(new DiskStore({ folder }), URL_A, [CLIENT]);
+    await writeFile(`${await signInFile()}.lock`, JSON.stringify({ pid: 2 ** 22 + 1, host: hostname(), id: "dead" }));
+    const { go } = await startOn("rename 2,unlink 2", "count", folder, URL_A, "2");
+    expect(await go()).toEqual({ added: 2 });
+    expect(await readdir(folder)).toHaveLength(1);
+  });
+
+  it("wait no longer for a lock that nobody can remove than for one that is held", async () => {
+    await put(new DiskStore({ folder }), URL_A, [CLIENT]);
+    await writeFile(`${await signInFile()}.lock`, JSON.stringify({ pid: 2 ** 22 + 1, host: hostname(), id: "dead" }));
+    const { go } = await startOn("rename 100000 .lock", "count", folder, URL_A, "1", "500");
+    const startedAt = performance.now();
+    expect(await go()).toMatchObject({ code: "auth_required", message: expect.stringContaining("does not let go") });
+    expect(performance.now() - startedAt).toBeLessThan(5000);
+  });
+
+  it("have done their work where the disk never lets a lock go", async () => {
+    await put(new DiskStore({ folder }), URL_A, [CLIENT]);
+    const { go } = await startOn("unlink 1000", "count", folder, URL_A, "1");
+    expect(await go()).toEqual({ added: 1 });
+    expect((await new DiskStore({ folder }).read(URL_A)).clients).toHaveLength(2);
   });
 
   it("refresh once, and all use the tokens that one of them got", async () => {
