@@ -147,6 +147,26 @@ describe("mcp_request with a url is one exchange", () => {
     await waitFor("its socket is closed", () => server.sockets.size === 0);
   });
 
+  test("has no connection left when a shutdown resolves, however far it had come", async () => {
+    const sockets = (): number => process.getActiveResourcesInfo().filter((name) => /^(TCP|TLS)/.test(name)).length;
+    await waitFor("no socket is left of other tests", () => server.sockets.size === 0);
+    const before = sockets();
+    for (const scenario of ["silent", "sse", "json"]) {
+      for (const arrives of [true, false]) {
+        const host = make();
+        const step = host.step("mcp_request", raw(scenario));
+        if (arrives) await waitFor("the request", () => server.requests(scenario).length > 0);
+        await host.shutdown();
+        // A closed handle is counted until the turn is over; what is left then are the server's ends.
+        for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve));
+        expect(sockets() - before).toBeLessThanOrEqual(server.sockets.size);
+        await waitFor("its socket is closed", () => server.sockets.size === 0);
+        step.destroy();
+        server.forget();
+      }
+    }
+  });
+
   test("that a host may deny before anything is sent", async () => {
     const asked: unknown[] = [];
     const host = make({ services: { approve: async (request) => void asked.push(request) as unknown as boolean } });
