@@ -38,6 +38,8 @@ export interface Limits {
   readonly waitingAnswers: number;
   /** Questions of a server that may wait for the host at the same time, per connection. */
   readonly openQuestions: number;
+  /** Time an HTTP server has to take what nobody waits for: a cancellation, or an answer to its question when no call is waiting any more. */
+  readonly noticeMs: number;
   /** Time a stdio server has to prove alive after a cancelled request. */
   readonly aliveMs: number;
   /** Time a stdio server has to leave after the end of its stdin, before SIGTERM. */
@@ -122,6 +124,7 @@ export const LIMITS: Limits = Object.freeze({
   openAnswers: 32,
   waitingAnswers: 1000,
   openQuestions: 16,
+  noticeMs: 5000,
   aliveMs: 2000,
   stdinEndMs: 1500,
   terminateMs: 1500,

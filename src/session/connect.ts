@@ -2,10 +2,18 @@ import type { Cancellation } from "../cancellation.ts";
 import { cut } from "../cut.ts";
 import { AdapterError, isSituation } from "../errors.ts";
 import type { ClientIdentity, Dialect, OpeningFailure, OpeningStep, Probe } from "../protocol/dialect.ts";
-import { isFailure, isRequest, isResponse, type JsonRpcMessage, parseMessages } from "../protocol/jsonrpc.ts";
+import {
+  isFailure,
+  isRequest,
+  isResponse,
+  type JsonRpcMessage,
+  type JsonRpcRequest,
+  parseMessages,
+} from "../protocol/jsonrpc.ts";
 import { negotiate } from "../protocol/opening.ts";
 import { REVISIONS } from "../protocol/versions.ts";
 import type { Raw, Sink, Transport } from "../transport/transport.ts";
+import { sendNotice } from "./notice.ts";
 import { Session, type SessionOptions } from "./session.ts";
 
 /** Of what a server calls its version. */
@@ -185,10 +193,20 @@ class Line implements Sink {
     const kept: JsonRpcMessage[] = [];
     for (const message of messages) {
       if (!isRequest(message) || message.method !== "ping") kept.push(message);
-      else void this.transport.send({ jsonrpc: "2.0", id: message.id, result: {} }).catch(() => undefined);
+      else this.#pong(message);
     }
     if (kept.length === 0 || this.#early.length >= EARLY_MESSAGES) return;
     this.#early.push(kept.length === messages.length ? raw : JSON.stringify(kept));
+  }
+
+  #pong({ id }: JsonRpcRequest): void {
+    const { transport } = this;
+    const { deadlines, limits } = this.#options;
+    const isOfUse = (): boolean => this.#target === undefined && this.#closed === undefined;
+    void sendNotice(
+      { jsonrpc: "2.0", id, result: {} },
+      { transport, deadlines, milliseconds: limits.noticeMs, isOfUse },
+    );
   }
 
   #ask(step: OpeningStep, id: unknown): Promise<Probe> {

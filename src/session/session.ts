@@ -17,6 +17,7 @@ import { AliveProbe } from "./alive.ts";
 import { Gate } from "./gate.ts";
 import type { InputPort } from "./input.ts";
 import { type LogEntry, logEntry } from "./log-entry.ts";
+import { sendNotice } from "./notice.ts";
 import {
   type Answer,
   type GaveUp,
@@ -31,8 +32,6 @@ import { forRequest, gaveUp } from "./request-error.ts";
 
 /** Ids below are the opening's. */
 const FIRST_ID = 10;
-/** Time a notice may take over HTTP, where nobody waits for it. */
-const NOTICE_MS = 5000;
 
 export interface SessionOptions {
   readonly server: string;
@@ -172,13 +171,10 @@ export class Session implements Sink, PendingOwner {
     );
   }
 
-  async #notice(message: JsonRpcMessage): Promise<void> {
-    const timeout = AbortSignal.timeout(NOTICE_MS);
-    try {
-      await this.transport.send(message, { signal: timeout });
-    } catch {
-      // Nobody waits for a notice. If the connection is broken, the next request finds out.
-    }
+  #notice(message: JsonRpcMessage, isOfUse?: () => boolean): Promise<void> {
+    const { transport, deadlines } = this;
+    const milliseconds = this.#options.limits.noticeMs;
+    return sendNotice(message, { transport, deadlines, milliseconds, ...(isOfUse === undefined ? {} : { isOfUse }) });
   }
 
   // Receiving
@@ -225,8 +221,9 @@ export class Session implements Sink, PendingOwner {
   #question(request: JsonRpcRequest): void {
     this.#answers.admit(async () => {
       const answer = await this.#questions.answer(request, this.#questionMs());
-      if (answer !== undefined && this.#closed === undefined)
-        await this.#notice({ jsonrpc: "2.0", id: request.id, ...answer });
+      if (answer === undefined || this.#closed !== undefined) return;
+      // Which request it belongs to is not known: it is of use while any waits, each of which has a deadline.
+      await this.#notice({ jsonrpc: "2.0", id: request.id, ...answer }, () => this.#pending.size > 0);
     });
   }
 

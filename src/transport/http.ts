@@ -1,7 +1,7 @@
+import { Cancellation } from "../cancellation.ts";
 import { AdapterError, isSituation } from "../errors.ts";
 import type { Wire } from "../protocol/dialect.ts";
 import { isRequest, type JsonRpcMessage, type JsonRpcRequest } from "../protocol/jsonrpc.ts";
-import { fromSignal } from "./cancel-source.ts";
 import { HttpClient, type HttpTransportOptions } from "./client.ts";
 import { labelOf } from "./encode.ts";
 import type { HttpRequest } from "./pool.ts";
@@ -220,7 +220,9 @@ export class HttpTransport implements Transport {
 
   async #endSession(): Promise<void> {
     const { limits, headers } = this.#client;
-    const cancel = fromSignal(AbortSignal.timeout(limits.deleteMs));
+    // No `AbortSignal.timeout`: its timer would outlive the session.
+    const cancel = new Cancellation();
+    const timer = setTimeout(() => cancel.cancel(), limits.deleteMs);
     const request: HttpRequest = {
       method: "DELETE",
       path: this.#client.path,
@@ -232,6 +234,8 @@ export class HttpTransport implements Transport {
       await this.#client.quietly(request, (response) => response.skip(limits.refusalBytes, limits.lingerMs));
     } catch {
       // A courtesy: the server may refuse it, and forgets the session in time anyway.
+    } finally {
+      clearTimeout(timer);
     }
   }
 }

@@ -1,6 +1,7 @@
 import { describe, expect, jest, test } from "@jest/globals";
 import type { HostServices } from "../../src/contract.ts";
 import { harnesses, jsonOf, textOf } from "../support/plugin-harness.ts";
+import { waitFor } from "../support/wait.ts";
 
 const make = harnesses();
 const METHOD_NOT_FOUND = expect.objectContaining({ code: -32601 });
@@ -274,6 +275,24 @@ describe("questions of a server", () => {
     const given = await answers(services, [FORM, ROOTS], { timeoutSeconds: 5 });
     expect(given).toMatchObject([{ result: { action: "cancel" } }, { error: { code: -32603 } }]);
     expect(aborted).toEqual(["elicit", "roots"]);
+  });
+
+  test("large answers to a server that reads slowly take their time, and the connection goes on", async () => {
+    const bytes = 3 * 1024 * 1024;
+    const createMessage = async (): Promise<Record<string, unknown>> => ({
+      content: { type: "text", text: "x".repeat(bytes) },
+    });
+    const host = make({ services: { createMessage }, limits: { noticeMs: 100, aliveMs: 20_000 } });
+    host.serve("slow", "messages", "slow-reader");
+    const asking = host.call("slow", "echo", { pauseMs: 1500, questions: 3 });
+    await waitFor("the call has arrived", () => host.received("slow", "tools/call").length > 0);
+    // Its line waits behind half an answer; so does the notice that it was given up.
+    const other = host.callStep("slow", "echo");
+    setTimeout(() => other.cancel(), 300);
+    expect(textOf(await asking)).toBe(`${bytes},${bytes},${bytes}`);
+    other.destroy();
+    expect(textOf(await host.call("slow", "echo"))).toBe("quick");
+    expect(host.pids("slow")).toHaveLength(1);
   });
 
   test("an open question is withdrawn from the host when the connection ends", async () => {
