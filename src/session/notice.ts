@@ -33,6 +33,7 @@ export async function sendNotice(message: JsonRpcMessage, options: NoticeOptions
 class Patience implements SendOptions, Deadline {
   readonly cancellation = new Cancellation();
   dueAt = Number.POSITIVE_INFINITY;
+  place = -1;
   readonly #options: NoticeOptions;
 
   constructor(options: NoticeOptions) {
