@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { link, open, readFile, rename, stat, unlink } from "node:fs/promises";
+import { open, readFile, stat, unlink } from "node:fs/promises";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { insisting, isMomentary } from "./momentary.ts";
@@ -9,7 +9,6 @@ const ABANDONED_MS = 120_000;
 /** A lock without an owner is being written, or its writer died in between. */
 const UNSIGNED_MS = 5_000;
 const POLL_MS = 40;
-const REFUSALS = ["EPERM", "EACCES", "EBUSY"];
 
 interface Owner {
   readonly pid: number;
@@ -39,7 +38,7 @@ export async function lockFile(path: string, waitMs: number, signal: AbortSignal
     const found = await inspect(path);
     if (found === "gone") {
       if (refusals === 0) continue;
-    } else if (found.abandoned && (await breakLock(path, found.content, owner.id))) {
+    } else if (found.abandoned && (await breakLock(path))) {
       continue;
     } else if (performance.now() >= deadline) {
       return { heldBy: found.holder };
@@ -63,44 +62,51 @@ async function create(path: string, content: string): Promise<boolean> {
   }
 }
 
-async function inspect(path: string): Promise<"gone" | { content: string; abandoned: boolean; holder: string }> {
+async function inspect(path: string): Promise<"gone" | { abandoned: boolean; holder: string }> {
   try {
     const [content, { mtimeMs }] = await Promise.all([readFile(path, "utf8"), stat(path)]);
     // Either way round: after a jump of the clock a lock may seem to come from the future.
     const age = Math.abs(Date.now() - mtimeMs);
     const owner = parseOwner(content);
-    if (owner === undefined) return { content, abandoned: age > UNSIGNED_MS, holder: "another process" };
+    if (owner === undefined) return { abandoned: age > UNSIGNED_MS, holder: "another process" };
     const dead = owner.host === hostname() && !isAlive(owner.pid);
-    return { content, abandoned: dead || age > ABANDONED_MS, holder: `process ${owner.pid} on ${owner.host}` };
+    return { abandoned: dead || age > ABANDONED_MS, holder: `process ${owner.pid} on ${owner.host}` };
   } catch (error) {
     if (isCode(error, "ENOENT")) return "gone";
     if (!isMomentary(error)) throw error;
-    return { content: "", abandoned: false, holder: "another process" };
+    return { abandoned: false, holder: "another process" };
   }
 }
 
 /**
- * Moves the lock away first, so that of several who find it abandoned only one removes it, and never a newer one. Whether it
- * could be moved.
+ * Removes an abandoned lock; whether it is gone. One breaks at a time, and looks once more before it does: of several who found
+ * it abandoned, the later ones would remove the lock that the first has taken since.
  */
-async function breakLock(path: string, judged: string, id: string): Promise<boolean> {
-  const aside = `${path}.${id}`;
+async function breakLock(path: string): Promise<boolean> {
+  const breaking = `${path}.breaking`;
+  if (!(await insisting(() => create(breaking, "")))) {
+    // Whoever breaks is soon done, or died over it.
+    if (await isAbandoned(breaking)) await unlink(breaking).catch(nothing);
+    return false;
+  }
   try {
-    await insisting(() => rename(path, aside));
+    if (await isAbandoned(path)) await insisting(() => unlink(path));
+    return true;
   } catch (error) {
-    if (isCode(error, ...REFUSALS)) return false;
-    if (isCode(error, "ENOENT")) return true; // Another was faster.
+    if (isCode(error, "EPERM", "EACCES", "EBUSY")) return false;
+    if (isCode(error, "ENOENT")) return true;
     throw error;
+  } finally {
+    await insisting(() => unlink(breaking)).catch(nothing); // It is removed as abandoned then.
   }
-  try {
-    // What was moved may be the lock of somebody who broke the old one before us: that is put back.
-    if ((await insisting(() => readFile(aside, "utf8"))) !== judged) await link(aside, path);
-  } catch (error) {
-    if (!isCode(error, "ENOENT", "EEXIST", ...REFUSALS)) throw error;
-  }
-  await insisting(() => unlink(aside)).catch(() => undefined); // It is in nobody's way.
-  return true;
 }
+
+async function isAbandoned(path: string): Promise<boolean> {
+  const found = await inspect(path);
+  return found !== "gone" && found.abandoned;
+}
+
+function nothing(): void {}
 
 async function release(path: string, content: string): Promise<void> {
   try {

@@ -195,10 +195,6 @@ describe("the lock of the store", () => {
   });
 
   it("is held by one at a time, also by those who break an old one together", async () => {
-    await put(new DiskStore({ folder }), URL_A, []);
-    await mkdir(folder, { recursive: true });
-    await put(new DiskStore({ folder }), URL_A);
-    await writeFile(await lockPath(), owner(2 ** 22 + 1));
     let inside = 0;
     let most = 0;
     const stores = Array.from({ length: 8 }, () => new DiskStore({ folder }));
@@ -209,9 +205,26 @@ describe("the lock of the store", () => {
       inside -= 1;
       return { value: undefined, record: { ...record, clients: [...record.clients, CLIENT] } };
     };
-    await Promise.all(stores.map((store) => store.update(URL_A, change, signal)));
-    expect(most).toBe(1);
-    expect((await new DiskStore({ folder }).read(URL_A)).clients).toHaveLength(9);
+    for (let round = 0; round < 12; round += 1) {
+      await put(new DiskStore({ folder }), URL_A);
+      await writeFile(await lockPath(), owner(2 ** 22 + 1));
+      await Promise.all(stores.map((store) => store.update(URL_A, change, signal)));
+      expect(most).toBe(1);
+      expect((await new DiskStore({ folder }).read(URL_A)).clients).toHaveLength(9);
+      expect(await readdir(folder)).toHaveLength(1);
+    }
+  }, 30_000);
+
+  it("is broken although somebody died while breaking it", async () => {
+    const store = new DiskStore({ folder });
+    await put(store, URL_A);
+    await writeFile(await lockPath(), owner(2 ** 22 + 1));
+    const breaking = `${await lockPath()}.breaking`;
+    await writeFile(breaking, "");
+    const time = (Date.now() - 10_000) / 1000;
+    await utimes(breaking, time, time);
+    await put(store, URL_A);
+    expect(await readdir(folder)).toHaveLength(1);
   });
 });
 
@@ -268,7 +281,7 @@ describe("several processes", () => {
   it("break an abandoned lock although the disk refuses for a moment", async () => {
     await put(new DiskStore({ folder }), URL_A, [CLIENT]);
     await writeFile(`${await signInFile()}.lock`, JSON.stringify({ pid: 2 ** 22 + 1, host: hostname(), id: "dead" }));
-    const { go } = await startOn("rename 2,unlink 2", "count", folder, URL_A, "2");
+    const { go } = await startOn("readFile 2,open 2 .breaking,unlink 4", "count", folder, URL_A, "2");
     expect(await go()).toEqual({ added: 2 });
     expect(await readdir(folder)).toHaveLength(1);
   });
@@ -276,7 +289,7 @@ describe("several processes", () => {
   it("wait no longer for a lock that nobody can remove than for one that is held", async () => {
     await put(new DiskStore({ folder }), URL_A, [CLIENT]);
     await writeFile(`${await signInFile()}.lock`, JSON.stringify({ pid: 2 ** 22 + 1, host: hostname(), id: "dead" }));
-    const { go } = await startOn("rename 100000 .lock", "count", folder, URL_A, "1", "500");
+    const { go } = await startOn("unlink 100000 .lock", "count", folder, URL_A, "1", "500");
     const startedAt = performance.now();
     expect(await go()).toMatchObject({ code: "auth_required", message: expect.stringContaining("does not let go") });
     expect(performance.now() - startedAt).toBeLessThan(5000);
