@@ -56,6 +56,7 @@ export class Registry {
   readonly #retired = new Set<Connection>();
   /** What each server spoke last, by its settings. */
   readonly #spoken = new Map<string, string>();
+  #latestKey: { readonly scope: Scope; readonly spec: ServerSpec; readonly key: string } | undefined;
   #isShutDown = false;
 
   constructor(connect: Connect, limits: Limits) {
@@ -65,7 +66,7 @@ export class Registry {
 
   /** The live connection if there is one; connecting nothing. */
   peek(scope: Scope, spec: ServerSpec): Connection | undefined {
-    const slot = this.#slots.get(slotKey(scope, spec));
+    const slot = this.#slots.get(this.#keyOf(scope, spec));
     return slot !== undefined && serves(slot.spec, spec) ? slot.connection : undefined;
   }
 
@@ -123,6 +124,15 @@ export class Registry {
     this.#retired.clear();
     // What was being opened may still bring up something to close.
     while (this.#closing.size > 0) await Promise.all(this.#closing);
+  }
+
+  /** Most calls are for the server of the call before. */
+  #keyOf(scope: Scope, spec: ServerSpec): string {
+    const latest = this.#latestKey;
+    if (latest?.scope === scope && latest.spec === spec) return latest.key;
+    const key = slotKey(scope, spec);
+    this.#latestKey = { scope, spec, key };
+    return key;
   }
 
   #reserve(key: string, scope: Scope, spec: ServerSpec): Slot {
