@@ -31,13 +31,15 @@ export function drive(handle: StepHandle, { signal, onPartial }: DriveOptions = 
 }
 
 /** The end of a handle that nobody watches: nothing has to be made for that. */
-async function awaited(handle: StepHandle): Promise<AgentToolResult> {
-  try {
-    await handle.settled;
-    return resultOf(handle.poll());
-  } finally {
-    handle.destroy();
-  }
+function awaited(handle: StepHandle): Promise<AgentToolResult> {
+  const end = (): AgentToolResult => {
+    try {
+      return resultOf(handle.poll());
+    } finally {
+      handle.destroy();
+    }
+  };
+  return handle.settled.then(end, end);
 }
 
 async function watched(

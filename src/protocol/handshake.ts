@@ -1,5 +1,5 @@
 import type { ClientIdentity, Dialect, EncodeOptions, Outcome, ServerIdentity, Wire } from "./dialect.ts";
-import type { JsonRpcMessage, JsonRpcRequest, RequestId } from "./jsonrpc.ts";
+import { type JsonRpcMessage, type JsonRpcRequest, type RequestId, withMeta } from "./jsonrpc.ts";
 import { handshakeServerMayAsk, revisionKnows } from "./versions.ts";
 
 const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
@@ -32,10 +32,7 @@ function encode(
   options?: EncodeOptions,
 ): JsonRpcRequest {
   if (options?.progressToken === undefined) return { jsonrpc: "2.0", id, method, params };
-  const { progressToken } = options;
-  const meta = params["_meta"];
-  const merged = meta === undefined ? { progressToken } : { ...(meta as object), progressToken };
-  return { jsonrpc: "2.0", id, method, params: { ...params, _meta: merged } };
+  return { jsonrpc: "2.0", id, method, params: withMeta(params, { progressToken: options.progressToken }) };
 }
 
 /** The specification forbids to cancel `initialize`; the opening never asks for it. */

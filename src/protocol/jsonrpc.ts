@@ -120,6 +120,17 @@ function asFailure(id: unknown, error: unknown): JsonRpcFailure {
   };
 }
 
+/** The parameters of a request, with members added to their `_meta`. */
+export function withMeta(
+  params: Readonly<Record<string, unknown>>,
+  added: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  // In this order: what is added to a copy is written as JSON at half the speed.
+  if (!Object.hasOwn(params, "_meta")) return { _meta: added, ...params };
+  const own = params["_meta"];
+  return { ...params, _meta: { ...(isObject(own) ? own : undefined), ...added } };
+}
+
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

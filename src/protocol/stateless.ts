@@ -1,7 +1,7 @@
 import type { ClientIdentity, Dialect, EncodeOptions, Outcome, ServerIdentity, Wire } from "./dialect.ts";
 import { cancelNotice } from "./handshake.ts";
 import { headerProblem, mirrorHeaders } from "./headers.ts";
-import { isObject, type JsonRpcRequest, type RequestId } from "./jsonrpc.ts";
+import { isObject, type JsonRpcRequest, type RequestId, withMeta } from "./jsonrpc.ts";
 import { revisionKnows, SELF_DESCRIBING } from "./versions.ts";
 
 const META = "io.modelcontextprotocol/";
@@ -35,16 +35,14 @@ export function statelessRequest(
   params: Readonly<Record<string, unknown>>,
   options?: EncodeOptions,
 ): JsonRpcRequest {
-  const own = params["_meta"];
   const meta: Record<string, unknown> = {
-    ...(isObject(own) ? own : undefined),
     [`${META}protocolVersion`]: SELF_DESCRIBING,
     [`${META}clientInfo`]: client.info,
     [`${META}clientCapabilities`]: client.capabilities,
   };
   if (client.logLevel !== undefined) meta[`${META}logLevel`] = client.logLevel;
   if (options?.progressToken !== undefined) meta["progressToken"] = options.progressToken;
-  return { jsonrpc: "2.0", id, method, params: { ...params, _meta: meta } };
+  return { jsonrpc: "2.0", id, method, params: withMeta(params, meta) };
 }
 
 /** What a `server/discover` result says of the server. */

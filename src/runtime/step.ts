@@ -47,13 +47,15 @@ export class Step implements StepHandle, Rostered {
   /** Starts the work; called once, by whoever made the step. */
   start(run: StepRun): void {
     if (this.#options === undefined) return;
-    const { maxPartials } = this.#options;
+    const { maxPartials, describe } = this.#options;
     const context: StepContext = {
       cancellation: this.#cancellation,
       partial: (partial) => this.#push(partial, maxPartials),
     };
-    // Its promise never rejects: every outcome ends in `#end`.
-    void this.#run(run, this.#options, context);
+    begun(run, context).then(
+      (result) => this.#end({ tag: "done", result }),
+      (error: unknown) => this.#end({ tag: "err", ...described(error, describe) }),
+    );
   }
 
   poll(onPartial?: (partial: AgentToolResult) => void): StepResult {
@@ -83,15 +85,6 @@ export class Step implements StepHandle, Rostered {
     this.#state = DESTROYED;
   }
 
-  async #run(run: StepRun, { describe }: StepOptions, context: StepContext): Promise<void> {
-    try {
-      const result = await run(context);
-      this.#end({ tag: "done", result });
-    } catch (error) {
-      this.#end({ tag: "err", ...described(error, describe) });
-    }
-  }
-
   #end(state: StepResult): void {
     if (this.#state !== PENDING) return;
     this.#state = state;
@@ -118,6 +111,14 @@ export class Step implements StepHandle, Rostered {
         process.emitWarning(`rpi-mcp-adapter: the host's onPartial failed: ${reasonOf(error)}`);
       }
     }
+  }
+}
+
+function begun(run: StepRun, context: StepContext): Promise<AgentToolResult> {
+  try {
+    return run(context);
+  } catch (error) {
+    return Promise.reject(error);
   }
 }
 
