@@ -18,6 +18,7 @@ import { Settings } from "./settings.ts";
 import type { AcquireOptions } from "./shared-attempt.ts";
 import type { SignIns } from "./sign-in.ts";
 import { Spill } from "./spill.ts";
+import type { StepContext } from "./step.ts";
 
 export interface RuntimeOptions {
   readonly services: HostServices;
@@ -94,26 +95,26 @@ export class Runtime {
    * A fresh list of one kind: the discovery begins after this was called. Met by a dead session or a stale socket it is sent
    * once more, on a fresh connection.
    */
-  async discover(scope: Scope, spec: ServerSpec, kind: ListKind, options: AcquireOptions): Promise<Discovered> {
-    const known = this.registry.peek(scope, spec);
-    const connection = known ?? (await this.connect(scope, spec, options)).connection;
-    connection.hold();
-    try {
-      requireCapability(connection, kind);
-      return { connection, catalog: await connection.listing(kind).discover(options) };
-    } catch (error) {
-      connection.release();
-      if (options.cancellation.cancelled) throw error;
-      return this.#discoverAgain(scope, spec, kind, options, { connection, isNew: known === undefined }, error);
-    }
+  discover(scope: Scope, spec: ServerSpec, kind: ListKind, options: AcquireOptions): Promise<Discovered> {
+    const connection = this.registry.peek(scope, spec);
+    if (connection !== undefined) return this.#list({ connection, isNew: false }, scope, spec, kind, options);
+    return this.connect(scope, spec, options).then((lease) => this.#list(lease, scope, spec, kind, options));
   }
 
-  /** Runs work on a server that may have to wait for a person, and shows the waiting to this caller. */
-  noticing<T>(scope: Scope, spec: ServerSpec, show: (text: string) => void, work: () => Promise<T>): Promise<T> {
-    if (spec.endpoint.kind === "stdio") return work();
+  /**
+   * From now on a step may have to wait for a person, and shows that; until `end` is called. Nothing where the server never has
+   * to.
+   */
+  waits(
+    scope: Scope,
+    spec: ServerSpec,
+    { partial }: Pick<StepContext, "partial">,
+  ): { readonly end: () => void } | undefined {
+    if (spec.endpoint.kind === "stdio") return undefined;
+    const show = (text: string): void => partial({ content: [{ type: "text", text }] });
     const waiting: Waiting = { place: -1, key: scope.key, server: spec.name, show };
     this.#waiting.add(waiting);
-    return work().finally(() => this.#waiting.delete(waiting));
+    return { end: () => this.#waiting.delete(waiting) };
   }
 
   /** Idempotent; ends every connection and file. Resolves within the shutdown bound. */
@@ -127,7 +128,11 @@ export class Runtime {
     this.#deadlines.stop();
   }
 
-  async #discoverAgain(
+  #list(lease: Lease, scope: Scope, spec: ServerSpec, kind: ListKind, options: AcquireOptions): Promise<Discovered> {
+    return list(lease.connection, kind, options, (error) => this.#listAgain(scope, spec, kind, options, lease, error));
+  }
+
+  async #listAgain(
     scope: Scope,
     spec: ServerSpec,
     kind: ListKind,
@@ -188,16 +193,26 @@ export class Runtime {
   }
 }
 
-/** One discovery on this connection, which is held if it succeeds. */
-async function list(connection: Connection, kind: ListKind, options: AcquireOptions): Promise<Discovered> {
+/** One discovery on this connection, which is held if it succeeds; `again` says what to do about one that failed. */
+function list(
+  connection: Connection,
+  kind: ListKind,
+  options: AcquireOptions,
+  again?: (error: unknown) => Promise<Discovered>,
+): Promise<Discovered> {
+  requireCapability(connection, kind);
   connection.hold();
-  try {
-    requireCapability(connection, kind);
-    return { connection, catalog: await connection.listing(kind).discover(options) };
-  } catch (error) {
-    connection.release();
-    throw error;
-  }
+  return connection
+    .listing(kind)
+    .discover(options)
+    .then(
+      (catalog) => ({ connection, catalog }),
+      (error: unknown) => {
+        connection.release();
+        if (again === undefined || options.cancellation.cancelled) throw error;
+        return again(error);
+      },
+    );
 }
 
 type Remedy = "none" | "socket" | "session";

@@ -4,7 +4,7 @@ import type { Limits } from "../limits.ts";
 import { isObject, type JsonRpcErrorObject, URL_ELICITATION_REQUIRED } from "../protocol/jsonrpc.ts";
 import { rpcError } from "./answer.ts";
 import type { InputPort } from "./input.ts";
-import type { RequestOptions } from "./pending.ts";
+import type { Answer, RequestOptions } from "./pending.ts";
 import type { Session } from "./session.ts";
 
 export interface CallOptions extends RequestOptions {
@@ -24,18 +24,38 @@ export interface Conversation {
  * request that the server asked for is sent, with a new id and its exact state (Multi Round-Trip Requests).
  * @throws AdapterError `rpc_error` besides what `Session.request` throws.
  */
-export async function call(
-  { session, input, limits }: Conversation,
+export function call(
+  conversation: Conversation,
   method: string,
   params: Readonly<Record<string, unknown>>,
   options: CallOptions,
   toolSchema?: unknown,
 ): Promise<unknown> {
+  const { session } = conversation;
   const startedAt = performance.now();
-  let asked = params;
-  for (let round = 0; round <= limits.inputRounds; round++) {
-    const totalMs = options.totalMs - (performance.now() - startedAt);
-    const answer = await session.request(method, asked, round === 0 ? options : { ...options, totalMs }, toolSchema);
+  return session.request(method, params, options, toolSchema).then((answer) => {
+    const outcome = "error" in answer ? undefined : session.dialect.decode(method, answer.result);
+    if (outcome?.kind === "complete") return outcome.result;
+    return rounds(conversation, { method, params, options, toolSchema, startedAt }, answer);
+  });
+}
+
+/** A call whose first answer is not its result. */
+interface Unfinished {
+  readonly method: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly options: CallOptions;
+  readonly toolSchema: unknown;
+  /** On the clock of `performance.now()`. */
+  readonly startedAt: number;
+}
+
+async function rounds(conversation: Conversation, unfinished: Unfinished, first: Answer): Promise<unknown> {
+  const { session, input, limits } = conversation;
+  const { method, params, options, toolSchema, startedAt } = unfinished;
+  const left = (): number => options.totalMs - (performance.now() - startedAt);
+  let answer = first;
+  for (let round = 0; ; round++) {
     if ("error" in answer) {
       await showAddresses(answer.error, input, limits, options);
       throw rpcError(session.server, method, answer.error, answer.status);
@@ -44,24 +64,25 @@ export async function call(
     if (outcome.kind === "complete") return outcome.result;
     if (outcome.kind === "invalid")
       throw new AdapterError("protocol.result", { server: session.server, method, reason: outcome.reason });
-    const left = options.totalMs - (performance.now() - startedAt);
     const inputResponses = await answers(
       session,
       input,
       limits,
       method,
       outcome.requests,
-      Math.min(options.timeoutMs, left),
+      Math.min(options.timeoutMs, left()),
       options.cancellation,
     );
     if (options.cancellation?.cancelled) throw new AdapterError("cancelled", { server: session.server });
-    asked = {
+    if (round === limits.inputRounds)
+      throw new AdapterError("limit.rounds", { server: session.server, method, limit: limits.inputRounds });
+    const asked = {
       ...params,
       ...(Object.keys(inputResponses).length === 0 ? {} : { inputResponses }),
       ...(outcome.state === undefined ? {} : { requestState: outcome.state }),
     };
+    answer = await session.request(method, asked, { ...options, totalMs: left() }, toolSchema);
   }
-  throw new AdapterError("limit.rounds", { server: session.server, method, limit: limits.inputRounds });
 }
 
 /**

@@ -4,6 +4,7 @@ import { isObject } from "../protocol/jsonrpc.ts";
 import type { Redactor } from "../redactor.ts";
 import type { Connection } from "../runtime/connection.ts";
 import { matchesAny } from "../runtime/patterns.ts";
+import type { Target } from "../runtime/settings.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import { type CallOptions, call } from "../session/call.ts";
 import type { Catalog, Item } from "../session/catalog.ts";
@@ -15,7 +16,7 @@ const NEAR_NAMES = 5;
 const TASKS = "tasks";
 
 export interface Invocation {
-  readonly spec: ServerSpec;
+  readonly target: Target;
   readonly tool: string;
   readonly args: Readonly<Record<string, unknown>>;
   /** `_meta` of a caller that sends the request itself. */
@@ -25,6 +26,7 @@ export interface Invocation {
 }
 
 export interface Invoked {
+  readonly spec: ServerSpec;
   readonly item: Item;
   /** The MCP result, untouched. */
   readonly result: unknown;
@@ -34,22 +36,21 @@ export interface Invoked {
  * Calls one tool once: discovers anew, refuses what the server does not have or the entry hides, asks for approval, sends.
  * Whatever happens after that, it is not sent again.
  */
-export function invoke(invocation: Invocation, context: ToolContext): Promise<Invoked> {
-  const { spec } = invocation;
-  if (spec.endpoint.kind === "stdio") return discoverAndCall(invocation, context);
-  return context.runtime.noticing(context.scope, spec, noticePartial(context), () =>
-    discoverAndCall(invocation, context),
-  );
-}
-
-async function discoverAndCall(
-  { spec, tool, args, meta, timeoutMs }: Invocation,
+export async function invoke(
+  { target, tool, args, meta, timeoutMs }: Invocation,
   context: ToolContext,
 ): Promise<Invoked> {
   const { runtime, scope, cancellation } = context;
+  const spec = await runtime.settings.resolve(scope, target);
   const silenceMs = silence(spec, timeoutMs, context);
-  const { connection, catalog } = await runtime.discover(scope, spec, "tools", { timeoutMs: silenceMs, cancellation });
+  const waiting = runtime.waits(scope, spec, context);
+  let held: Connection | undefined;
   try {
+    const { connection, catalog } = await runtime.discover(scope, spec, "tools", {
+      timeoutMs: silenceMs,
+      cancellation,
+    });
+    held = connection;
     const item = catalog.items.get(tool);
     if (item === undefined || isHidden(spec, tool)) throw unknownTool(spec, tool, catalog, item !== undefined);
     if (runsOnlyAsTask(item, connection))
@@ -58,9 +59,10 @@ async function discoverAndCall(
       await runtime.approval.call(scope, spec, tool, args, item["annotations"], cancellation);
     const params = meta === undefined ? { name: tool, arguments: args } : { name: tool, arguments: args, _meta: meta };
     const options = callOptions(spec, silenceMs, context);
-    return { item, result: await call(connection, "tools/call", params, options, item["inputSchema"]) };
+    return { spec, item, result: await call(connection, "tools/call", params, options, item["inputSchema"]) };
   } finally {
-    connection.release();
+    held?.release();
+    waiting?.end();
   }
 }
 
@@ -91,11 +93,6 @@ export function callOptions(spec: ServerSpec, timeoutMs: number, context: ToolCo
 /** Milliseconds of silence that end a step's requests: the caller's, else the entry's, else the default. */
 export function silence(spec: ServerSpec, timeoutMs: number | undefined, { runtime }: ToolContext): number {
   return timeoutMs ?? (spec.timeoutSeconds ?? runtime.limits.defaultTimeoutSeconds) * 1000;
-}
-
-/** Shows a person that the step waits for them. */
-export function noticePartial({ partial }: ToolContext): (text: string) => void {
-  return (text) => partial({ content: [{ type: "text", text }] });
 }
 
 export function isHidden({ includeTools, excludeTools }: ServerSpec, tool: string): boolean {

@@ -4,34 +4,46 @@ import { isObject } from "../protocol/jsonrpc.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import { checkAgainst } from "../validation/validator.ts";
 import { fitsGuard, type GuardOptions, guardContent, guardText } from "./guard.ts";
-import { invoke, isErrorResult } from "./invoke.ts";
+import { type Invoked, invoke, isErrorResult } from "./invoke.ts";
 import { ParamReader } from "./params.ts";
 import { renderResult, textOf } from "./render.ts";
 import type { ToolContext } from "./tool.ts";
 
 /** What `mcp_call` does. @throws AdapterError */
-export async function mcpCall(
-  params: Readonly<Record<string, unknown>>,
-  context: ToolContext,
-): Promise<AgentToolResult> {
-  const { runtime, scope } = context;
-  const read = new ParamReader("mcp_call", params, runtime.limits);
+export function mcpCall(params: Readonly<Record<string, unknown>>, context: ToolContext): Promise<AgentToolResult> {
+  const read = new ParamReader("mcp_call", params, context.runtime.limits);
   const target = read.target();
   read.requireTarget(target);
   const tool = read.name("tool");
   if (tool === undefined) throw read.fail("tool", "is missing", "Name a tool of the server; mcp_list shows them.");
   const args = read.object("arguments");
   const timeoutMs = read.timeoutMs();
+  return invoke({ target, tool, args, timeoutMs }, context).then((invoked) => answer(tool, invoked, context));
+}
 
-  const spec = await runtime.settings.resolve(scope, target);
-  const { item, result } = await invoke({ spec, tool, args, timeoutMs }, context);
+/** Waits only where there is something to wait for. */
+function answer(
+  tool: string,
+  { spec, item, result }: Invoked,
+  context: ToolContext,
+): AgentToolResult | Promise<AgentToolResult> {
   const guard = guardOptions(spec, context);
-  const blocks = renderResult(result, runtime.limits);
+  const blocks = renderResult(result, context.runtime.limits);
+  if (isErrorResult(result) || isObject(item["outputSchema"]) || !fitsGuard(blocks, guard))
+    return examined(tool, { spec, item, result }, blocks, context);
+  return { content: blocks, details: { server: spec.name, tool, mcpResult: result } };
+}
+
+async function examined(
+  tool: string,
+  { spec, item, result }: Invoked,
+  blocks: ContentBlock[],
+  context: ToolContext,
+): Promise<AgentToolResult> {
   if (isErrorResult(result)) throw await toolError(spec, tool, blocks, result, context);
   const details: Record<string, unknown> = { server: spec.name, tool, mcpResult: result };
   if (isObject(item["outputSchema"])) await checkOutput(item["outputSchema"], result, blocks, details);
-  const content = fitsGuard(blocks, guard) ? blocks : await guardContent(blocks, guard);
-  return { content, details };
+  return { content: await guardContent(blocks, guardOptions(spec, context)), details };
 }
 
 export function guardOptions(spec: ServerSpec, { runtime }: ToolContext): GuardOptions {

@@ -3,7 +3,7 @@ import { cut } from "../cut.ts";
 import { toFailure } from "../errors.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import type { Catalog, Item, ListKind } from "../session/catalog.ts";
-import { isHidden, noticePartial, silence, unknownTool } from "./invoke.ts";
+import { isHidden, silence, unknownTool } from "./invoke.ts";
 import { json, type ListHead, listAnswer } from "./list-answer.ts";
 import { ParamReader } from "./params.ts";
 import { rank } from "./search.ts";
@@ -77,15 +77,16 @@ async function discover(
 ): Promise<{ head: ListHead; catalog: Catalog }> {
   const { runtime, scope, cancellation } = context;
   const options = { timeoutMs: silence(spec, timeoutMs, context), cancellation };
-  const { connection, catalog } = await runtime.noticing(scope, spec, noticePartial(context), () =>
-    runtime.discover(scope, spec, kind, options),
-  );
-  connection.release();
-  const { serverInfo, protocolVersion, instructions } = connection;
-  return {
-    head: { server: spec.name, serverInfo, protocolVersion, ...(instructions === undefined ? {} : { instructions }) },
-    catalog,
-  };
+  const waiting = runtime.waits(scope, spec, context);
+  try {
+    const { connection, catalog } = await runtime.discover(scope, spec, kind, options);
+    connection.release();
+    const { serverInfo, protocolVersion, instructions } = connection;
+    const said = instructions === undefined ? {} : { instructions };
+    return { head: { server: spec.name, serverInfo, protocolVersion, ...said }, catalog };
+  } finally {
+    waiting?.end();
+  }
 }
 
 async function listOne(

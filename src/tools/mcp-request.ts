@@ -2,10 +2,12 @@ import type { AgentToolResult } from "../contract.ts";
 import { AdapterError } from "../errors.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import { isServerRequest } from "../protocol/versions.ts";
+import type { Connection } from "../runtime/connection.ts";
+import type { Target } from "../runtime/settings.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import { call } from "../session/call.ts";
 import { guardText } from "./guard.ts";
-import { callOptions, invoke, isErrorResult, noticePartial, silence } from "./invoke.ts";
+import { callOptions, invoke, isErrorResult, silence } from "./invoke.ts";
 import { guardOptions, toolError } from "./mcp-call.ts";
 import { ParamReader } from "./params.ts";
 import { rawExchange } from "./raw-exchange.ts";
@@ -34,8 +36,8 @@ export async function mcpRequest(
     return answer(spec, { ...(await rawExchange(spec, request, context)) }, context);
   }
   refuse(method);
+  if (method === "tools/call") return toolsCall(target, sent, timeoutMs, context);
   const spec = await runtime.settings.resolve(scope, target);
-  if (method === "tools/call") return toolsCall(spec, sent, timeoutMs, context);
   return answer(spec, await managed(spec, method, sent, timeoutMs, context), context);
 }
 
@@ -71,7 +73,7 @@ function refuse(method: string): void {
 
 /** Exactly as mcp_call: rediscovery, filters, approval, never twice. */
 async function toolsCall(
-  spec: ServerSpec,
+  target: Target,
   sent: Readonly<Record<string, unknown>>,
   timeoutMs: number | undefined,
   context: ToolContext,
@@ -81,12 +83,12 @@ async function toolsCall(
   if (tool === undefined) throw read.fail("name", "is missing", "Name a tool of the server.");
   const args = read.object("arguments");
   const meta = isObject(sent["_meta"]) ? sent["_meta"] : undefined;
-  const { result } = await invoke({ spec, tool, args, meta, timeoutMs }, context);
+  const { spec, result } = await invoke({ target, tool, args, meta, timeoutMs }, context);
   if (!isErrorResult(result)) return answer(spec, result, context);
   throw await toolError(spec, tool, renderResult(result, context.runtime.limits), result, context);
 }
 
-function managed(
+async function managed(
   spec: ServerSpec,
   method: string,
   params: Readonly<Record<string, unknown>>,
@@ -95,18 +97,20 @@ function managed(
 ): Promise<unknown> {
   const { runtime, scope, cancellation } = context;
   const silenceMs = silence(spec, timeoutMs, context);
-  return runtime.noticing(scope, spec, noticePartial(context), async () => {
+  const waiting = runtime.waits(scope, spec, context);
+  let held: Connection | undefined;
+  try {
     const { connection } = await runtime.connect(scope, spec, { timeoutMs: silenceMs, cancellation });
+    held = connection;
     connection.hold();
-    try {
-      if (connection.session.dialect.knows(method))
-        return await call(connection, method, params, callOptions(spec, silenceMs, context));
-      const { protocolVersion } = connection;
-      throw new AdapterError("method.missing", { server: spec.name, method, protocolVersion });
-    } finally {
-      connection.release();
-    }
-  });
+    if (connection.session.dialect.knows(method))
+      return await call(connection, method, params, callOptions(spec, silenceMs, context));
+    const { protocolVersion } = connection;
+    throw new AdapterError("method.missing", { server: spec.name, method, protocolVersion });
+  } finally {
+    held?.release();
+    waiting?.end();
+  }
 }
 
 async function answer(spec: ServerSpec, result: unknown, context: ToolContext): Promise<AgentToolResult> {
