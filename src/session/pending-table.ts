@@ -2,7 +2,7 @@ import type { RequestId } from "../protocol/jsonrpc.ts";
 import type { Raw } from "../transport/transport.ts";
 import type { Pending } from "./pending.ts";
 
-const SLOTS_AT_FIRST = 64;
+const SLOTS_AT_FIRST = 16;
 
 /**
  * The requests on the wire, by id; those of them that ask for a page of a list are known apart. The last bits of an id are its
