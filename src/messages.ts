@@ -47,7 +47,7 @@ export interface Facts {
   "connect.exited": { server: string } & ExitFacts;
   "connect.failed": { server: string; url?: string; reason: string; hint?: string } & ExitFacts;
   "connect.legacy": { server: string };
-  "connect.refused": { server: string; reason: string; rpcError?: unknown };
+  "connect.refused": { server: string; reason: string; rpcError: unknown };
   "version.unsupported": { server: string; offered: string; answered: string | null; supported: readonly string[] };
   "capability.missing": { server: string; capability: string; method: string; advertised: readonly string[] };
   "method.missing": { server: string; method: string; protocolVersion: string };

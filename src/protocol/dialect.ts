@@ -1,4 +1,4 @@
-import type { JsonRpcMessage, JsonRpcRequest, RequestId } from "./jsonrpc.ts";
+import type { JsonRpcErrorObject, JsonRpcMessage, JsonRpcRequest, RequestId } from "./jsonrpc.ts";
 
 /** What the connection must do for a dialect; read once by `Transport.adopt`. */
 export interface Wire {
@@ -89,7 +89,7 @@ export type OpeningFailure =
       readonly answered: string | null;
       readonly named?: readonly unknown[];
     }
-  | { readonly kind: "refused"; readonly reason: string; readonly rpcError?: unknown }
+  | { readonly kind: "refused"; readonly rpcError: JsonRpcErrorObject }
   /** The probe itself is the reason; the caller has the error that produced it. */
   | { readonly kind: "probe"; readonly probe: Probe };
 

@@ -197,7 +197,7 @@ function listed(versions: readonly unknown[]): string {
 function refused(error: JsonRpcErrorObject, offered: string): OpeningResult {
   const named = supportedVersions(error);
   if (named !== undefined) return failure({ kind: "version", offered, answered: listed(named), named });
-  return failure({ kind: "refused", reason: `error ${error.code}: ${error.message}`, rpcError: error });
+  return failure({ kind: "refused", rpcError: error });
 }
 
 function failure(reason: OpeningFailure): OpeningResult {

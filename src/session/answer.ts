@@ -26,13 +26,15 @@ export function rpcError(
   return new AdapterError("rpc.error", {
     server,
     method,
-    rpcError: {
-      code,
-      message: cut(whole, MESSAGE_CHARACTERS),
-      ...(data === undefined ? {} : { data: bounded(data) }),
-    },
+    rpcError: boundedError({ code, message: whole, data }),
     ...(status === undefined ? {} : { status }),
   });
+}
+
+/** A server's error in reasonable length. */
+export function boundedError({ code, message, data }: JsonRpcErrorObject): JsonRpcErrorObject {
+  const told = { code, message: cut(message, MESSAGE_CHARACTERS) };
+  return data === undefined ? told : { ...told, data: bounded(data) };
 }
 
 /** The same for a list: a server that refuses the revision it agreed to has changed, and is asked anew by whoever connects. */

@@ -13,6 +13,7 @@ import {
 import { negotiate } from "../protocol/opening.ts";
 import { REVISIONS } from "../protocol/versions.ts";
 import type { Raw, Sink, Transport } from "../transport/transport.ts";
+import { boundedError } from "./answer.ts";
 import { sendNotice } from "./notice.ts";
 import { Session, type SessionOptions } from "./session.ts";
 
@@ -77,8 +78,12 @@ function openingError(failure: OpeningFailure, line: Line, { server, pin }: Conn
     });
   }
   if (failure.kind === "refused") {
-    const { reason, rpcError } = failure;
-    return new AdapterError("connect.refused", { server, reason, ...(rpcError === undefined ? {} : { rpcError }) });
+    const rpcError = boundedError(failure.rpcError);
+    return new AdapterError("connect.refused", {
+      server,
+      reason: `error ${rpcError.code}: ${rpcError.message}`,
+      rpcError,
+    });
   }
   return line.errorOf(failure.probe) ?? new AdapterError("connect.exited", { server, ...line.transport.diagnostics() });
 }

@@ -1,4 +1,11 @@
+/** RFC 5424, as the specification names them. */
+const LEVELS: ReadonlySet<unknown> = new Set([
+  ...["debug", "info", "notice", "warning"],
+  ...["error", "critical", "alert", "emergency"],
+]);
+
 export interface LogEntry {
+  /** One of the levels; `info` for anything else. */
   readonly level: string;
   readonly message: string;
 }
@@ -7,7 +14,7 @@ export interface LogEntry {
 export function logEntry({ level, data, logger }: Readonly<Record<string, unknown>>): LogEntry {
   const text = typeof data === "string" ? data : (JSON.stringify(data) ?? "");
   return {
-    level: typeof level === "string" ? level : "info",
+    level: LEVELS.has(level) ? (level as string) : "info",
     message: typeof logger === "string" ? `${logger}: ${text}` : text,
   };
 }

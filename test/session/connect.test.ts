@@ -22,6 +22,15 @@ describe("the handshake", () => {
     });
   });
 
+  test("a refusal of the handshake is told in reasonable length, however long the server's words are", async () => {
+    const host = make().serve("wordy", "quotes", "refusal", { env: { SAYS: "no! ".repeat(20_000) } });
+    const { code, message, details } = await host.listFailure("wordy");
+    expect(code).toBe("connect_failed");
+    expect(message).toContain("error -32000: no! no! ");
+    expect(message.length).toBeLessThan(6000);
+    expect(JSON.stringify(details).length).toBeLessThan(12_000);
+  });
+
   test("an unknown revision is refused by name, and the server killed although it ignores signals [D01]", async () => {
     const host = make({ limits: IMPATIENT }).serve("odd", "versions", "proto-unknown");
     const { code, message, details } = await host.listFailure("odd");

@@ -336,6 +336,15 @@ describe("notifications of a server", () => {
     expect(logged).toBe(20_000);
   });
 
+  test("a log message of a level that does not exist is taken for information", async () => {
+    const levels: string[] = [];
+    const log = ({ level }: { level: string }): void => void levels.push(level);
+    const host = make({ services: { log } }).serve("agent", "agent");
+    for (const level of ["critical", "warn", "x".repeat(100_000), 7])
+      await host.call("agent", "log", { level, message: "m" });
+    expect(levels).toEqual(["critical", "info", "info", "info"]);
+  });
+
   test("500 changes of the list cause no discovery [B09]", async () => {
     const host = make().serve("storm", "messages", "list-changed-storm");
     expect(textOf(await host.call("storm", "echo"))).toBe("after the storm");
