@@ -96,7 +96,7 @@ class ReferenceHost implements Host {
     return found.execute(`call-${nextCall++}`, { ...params, [HOST_CONTEXT_KEY]: this.#context() });
   }
 
-  call(tool: string, params: object, options: CallOptions = {}): Promise<AgentToolResult> {
+  async call(tool: string, params: object, options: CallOptions = {}): Promise<AgentToolResult> {
     return drive(this.execute(tool, params), options);
   }
 

@@ -190,6 +190,17 @@ describe("calling a tool", () => {
     expect(seen().at(-1)).toBe("destroy");
   });
 
+  test("rejects, and never throws at once, where a plugin breaks its promise not to throw", async () => {
+    const one = host();
+    await one.load(
+      plugin(
+        "export function register(api) { api.registerTool({ name: 'toy', execute() { throw new Error('broken'); } }); return 0; }",
+      ),
+    );
+    const error: unknown = await one.call("toy", {}).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ message: "broken" });
+  });
+
   test("rejects with an Error that carries code, message and details", async () => {
     const one = host();
     await one.load(plugin(TOY));
