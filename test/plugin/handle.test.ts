@@ -156,6 +156,21 @@ describe("a step handle", () => {
     step.destroy();
   });
 
+  test("has details of its own: what its host does to them is not seen by another of the same failure", async () => {
+    const host = make().configure("bad", { command: "" }).serve("plain", "processes", "fatal");
+    const missing = { configPath: host.configPath, server: "missing", tool: "x" };
+    for (const params of [missing, { ...missing, server: "bad" }, { ...missing, server: "plain" }]) {
+      const [one, other] = await Promise.all([host.failure("mcp_call", params), host.failure("mcp_call", params)]);
+      const details = structuredClone(other.details);
+      for (const [key, value] of Object.entries(one.details ?? {})) {
+        if (Array.isArray(value)) value.push("mine");
+        else if (one.details !== undefined) one.details[key] = "mine";
+      }
+      expect(other.details).toEqual(details);
+      expect((await host.failure("mcp_call", params)).details).toEqual(details);
+    }
+  });
+
   test("may be one of a thousand at once, each with its own result", async () => {
     const host = hanging();
     const steps = Array.from({ length: 1000 }, (_, at) => host.callStep("hang", "echo", { text: `call ${at}` }));
