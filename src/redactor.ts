@@ -5,6 +5,9 @@ const MIN_CHARACTERS = 8;
 /** Fewer characters of a secret give nothing away, and may be any word. */
 const MIN_PIECE = 6;
 const MAX_SECRETS = 4096;
+/** A hash is of the newest `MIN_PIECE` characters: by then an older one is shifted out of it. */
+const HASH_SHIFT = 3;
+const HASHES = 1 << (HASH_SHIFT * MIN_PIECE);
 
 /** Where something begins and ends in a text. */
 type Span = readonly [start: number, end: number];
@@ -12,7 +15,7 @@ type Span = readonly [start: number, end: number];
 /** Removes known secrets from what people and models read. One per plugin; the sources of secrets add to it. */
 export class Redactor {
   readonly #secrets = new Set<string>();
-  #spellings: readonly string[] | undefined;
+  #search: Search | undefined;
 
   /** Values shorter than 8 characters are not taken for secrets: masking them would garble ordinary text. */
   add(secrets: Iterable<string>): void {
@@ -20,7 +23,7 @@ export class Redactor {
       if (secret.length < MIN_CHARACTERS || this.#secrets.has(secret)) continue;
       if (this.#secrets.size >= MAX_SECRETS) this.#dropOldest();
       this.#secrets.add(secret);
-      this.#spellings = undefined;
+      this.#search = undefined;
     }
   }
 
@@ -30,15 +33,8 @@ export class Redactor {
    */
   text(text: string): string {
     if (this.#secrets.size === 0) return text;
-    this.#spellings ??= [...new Set(spellings(this.#secrets))];
-    const spans: Span[] = [];
-    const hasCut = text.includes(CUT);
-    for (const secret of this.#spellings) {
-      for (const span of wholes(text, secret)) spans.push(span);
-      if (!hasCut) continue;
-      for (const span of pieces(text, secret, false)) spans.push(span);
-      for (const span of pieces(text, secret, true)) spans.push(span);
-    }
+    this.#search ??= new Search(new Set(spellings(this.#secrets)));
+    const spans = this.#search.spans(text);
     return spans.length === 0 ? text : masked(text, spans);
   }
 
@@ -72,27 +68,95 @@ export class Redactor {
   }
 }
 
+/**
+ * Looks for many secrets in one pass: only those are looked for one by one whose first or last characters are in the text at
+ * all.
+ */
+class Search {
+  readonly #byBeginning = new Map<string, string[]>();
+  readonly #byEnd = new Map<string, string[]>();
+  /** 1 where a beginning or an end has this hash. */
+  readonly #hashes = new Uint8Array(HASHES);
+
+  constructor(secrets: Iterable<string>) {
+    for (const secret of secrets) {
+      this.#enter(this.#byBeginning, secret.slice(0, MIN_PIECE), secret);
+      this.#enter(this.#byEnd, secret.slice(-MIN_PIECE), secret);
+    }
+  }
+
+  spans(text: string): Span[] {
+    const spans: Span[] = [];
+    const found = this.#found(text);
+    if (found.size === 0) return spans;
+    const marks = Array.from(wholes(text, CUT), ([place]) => place);
+    const reversed = marks.toReversed();
+    for (const characters of found) {
+      for (const secret of this.#byBeginning.get(characters) ?? []) {
+        if (found.has(secret.slice(-MIN_PIECE))) for (const span of wholes(text, secret)) spans.push(span);
+        for (const span of pieces(text, secret, marks, false)) spans.push(span);
+      }
+      for (const secret of this.#byEnd.get(characters) ?? [])
+        for (const span of pieces(text, secret, reversed, true)) spans.push(span);
+    }
+    return spans;
+  }
+
+  #enter(index: Map<string, string[]>, characters: string, secret: string): void {
+    const known = index.get(characters);
+    if (known === undefined) index.set(characters, [secret]);
+    else known.push(secret);
+    let hash = 0;
+    for (let at = 0; at < MIN_PIECE; at++) hash = hashed(hash, characters.charCodeAt(at));
+    this.#hashes[hash] = 1;
+  }
+
+  /** The beginnings and ends that are in the text. */
+  #found(text: string): Set<string> {
+    const found = new Set<string>();
+    const hashes = this.#hashes;
+    let hash = 0;
+    for (let at = 0; at < text.length; at++) {
+      hash = hashed(hash, text.charCodeAt(at));
+      if (hashes[hash] === 0 || at < MIN_PIECE - 1) continue;
+      const characters = text.slice(at + 1 - MIN_PIECE, at + 1);
+      if (this.#byBeginning.has(characters) || this.#byEnd.has(characters)) found.add(characters);
+    }
+    return found;
+  }
+}
+
+/** The hash with one more character. */
+function hashed(hash: number, unit: number): number {
+  return ((hash << HASH_SHIFT) ^ unit) & (HASHES - 1);
+}
+
 function* wholes(text: string, secret: string): Iterable<Span> {
   for (let at = text.indexOf(secret); at >= 0; at = text.indexOf(secret, at + secret.length))
     yield [at, at + secret.length];
 }
 
 /**
- * What a cut has left of a secret: its longest beginning that stands before the mark, or `backwards` its longest end after it.
- * In linear time (Knuth, Morris, Pratt), for a server may have chosen both the text and the token.
+ * What cuts have left of a secret: its longest beginning that stands before a mark, or `backwards` its longest end after one.
+ * In linear time (Knuth, Morris, Pratt), for a server may have chosen both the text and the token. `marks` are the places of
+ * the marks, in the order they are met.
  */
-function* pieces(text: string, secret: string, backwards: boolean): Iterable<Span> {
+function* pieces(text: string, secret: string, marks: readonly number[], backwards: boolean): Iterable<Span> {
   const step = backwards ? -1 : 1;
-  const first = backwards ? text.lastIndexOf(secret.slice(-MIN_PIECE)) : text.indexOf(secret.slice(0, MIN_PIECE));
-  if (first < 0) return;
-  const last = backwards ? text.indexOf(CUT) : text.lastIndexOf(CUT);
   const pattern = backwards ? secret.split("").reverse().join("") : secret;
   const borders = bordersOf(pattern);
+  let at = backwards ? text.length - 1 : 0;
   let matched = 0;
-  for (let at = backwards ? first + MIN_PIECE - 1 : first; (last - at) * step >= 0; at += step) {
-    if (text[at] === CUT && matched >= MIN_PIECE) yield backwards ? [at + 1, at + 1 + matched] : [at - matched, at];
-    while (matched > 0 && text[at] !== pattern[matched]) matched = borders[matched - 1] ?? 0;
-    if (text[at] === pattern[matched]) matched++;
+  for (const mark of marks) {
+    // What is farther away than the secret is long cannot be a piece at this mark.
+    const from = mark - step * (secret.length - 1);
+    if ((from - at) * step > 0) [at, matched] = [from, 0];
+    // The mark itself may be a character of the secret.
+    for (; (mark - at) * step >= 0; at += step) {
+      if (at === mark && matched >= MIN_PIECE) yield backwards ? [at + 1, at + 1 + matched] : [at - matched, at];
+      while (matched > 0 && text[at] !== pattern[matched]) matched = borders[matched - 1] ?? 0;
+      if (text[at] === pattern[matched]) matched++;
+    }
   }
 }
 

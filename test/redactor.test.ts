@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { describe, expect, it } from "@jest/globals";
 import { Redactor } from "../src/redactor.ts";
 
@@ -73,6 +74,19 @@ describe("the redactor", () => {
     expect(chosen.text(pieces)).toBe("[redacted]…".repeat(200_000));
     for (const text of [`${"a".repeat(200_000)}c…`, `…c${"a".repeat(200_000)}`]) expect(chosen.text(text)).toBe(text);
     expect(performance.now() - begin).toBeLessThan(3000);
+  });
+
+  it("looks through a large text in a moment, however many secrets it knows", () => {
+    const many = new Redactor();
+    many.add(Array.from({ length: 4096 }, (_, at) => createHash("sha256").update(String(at)).digest("base64")));
+    const secret = createHash("sha256").update("7").digest("base64");
+    const words = Array.from({ length: 16_384 }, (_, at) => createHash("sha256").update(`word ${at}`).digest("hex"));
+    const text = words.join(" ");
+    const begin = performance.now();
+    expect(many.text(`${text} ${secret} x ${secret.slice(0, 20)}… …${secret.slice(-20)}`)).toBe(
+      `${text} [redacted] x [redacted]… …[redacted]`,
+    );
+    expect(performance.now() - begin).toBeLessThan(1500);
   });
 
   it("knows the newest 4096 secrets, and forgets the oldest for one more", () => {
