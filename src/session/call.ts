@@ -64,6 +64,8 @@ async function rounds(conversation: Conversation, unfinished: Unfinished, first:
     if (outcome.kind === "complete") return outcome.result;
     if (outcome.kind === "invalid")
       throw new AdapterError("protocol.result", { server: session.server, method, reason: outcome.reason });
+    if (round === limits.inputRounds)
+      throw new AdapterError("limit.rounds", { server: session.server, method, limit: limits.inputRounds });
     const inputResponses = await answers(
       session,
       input,
@@ -74,8 +76,6 @@ async function rounds(conversation: Conversation, unfinished: Unfinished, first:
       options.cancellation,
     );
     if (options.cancellation?.cancelled) throw new AdapterError("cancelled", { server: session.server });
-    if (round === limits.inputRounds)
-      throw new AdapterError("limit.rounds", { server: session.server, method, limit: limits.inputRounds });
     const asked = {
       ...params,
       ...(Object.keys(inputResponses).length === 0 ? {} : { inputResponses }),

@@ -301,14 +301,19 @@ describe("questions in results, whichever way", () => {
     expect(callsOf(server, "ask-sample")).toHaveLength(1);
   });
 
-  test("for ever end at the limit of rounds; a list must not ask at all", async () => {
-    const options = { services: helpfulHost(), limits: { inputRounds: 4 } };
-    const { host, server } = await setUp("stdio", "faults", PINNED, options);
+  test("for ever end at the limit of rounds, and nobody is asked what would not be sent", async () => {
+    let asked = 0;
+    const services: HostServices = {
+      ...helpfulHost(),
+      listRoots: async () => Array(++asked).fill({ uri: "file:///a" }),
+    };
+    const { host, server } = await setUp("stdio", "faults", PINNED, { services, limits: { inputRounds: 4 } });
     const { code, message } = await host.callFailure("server", "ask-for-ever");
     expect(code).toBe("limit_exceeded");
     expect(message).toContain("4 times");
     const states = callsOf(server, "ask-for-ever").map(({ params }) => params?.["requestState"]);
     expect(states).toEqual([undefined, "round 1", "round 2", "round 3", "round 4"]);
+    expect(asked).toBe(4);
   });
 
   test("in a list are protocol_error", async () => {
