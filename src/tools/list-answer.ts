@@ -39,13 +39,10 @@ export async function listAnswer(options: ListAnswerOptions): Promise<AgentToolR
   const shown =
     instructions === undefined || single ? {} : { instructions: instructions.slice(0, INSTRUCTIONS_CHARACTERS) };
   const notes = notesOf(options);
-  const details: Record<string, unknown> = {
-    ...identity,
-    ...(instructions === undefined ? {} : { instructions }),
-    [kind]: [...items.values()],
-    ...notes,
-  };
-  const full = JSON.stringify({ ...identity, ...shown, [kind]: details[kind], ...notes });
+  const full = JSON.stringify({ ...identity, ...shown, [kind]: [...items.values()], ...notes });
+  // Read anew, so that it is the host's own: the list itself is remembered while the server's does not change.
+  const details = JSON.parse(full) as Record<string, unknown>;
+  if (instructions !== undefined) details["instructions"] = instructions;
   if (fits(full, limit)) return { content: [{ type: "text", text: full }], details };
   const text = single ? await wholeInFile(options, full) : compact(options, identity, notes, limit);
   return { content: [{ type: "text", text }], details };

@@ -117,7 +117,7 @@ describe("discovery", () => {
     const parse = jest.spyOn(JSON, "parse");
     try {
       expect(names(await host.list("pages"))).toEqual(["t0", "t1", "t2"]);
-      expect(parse.mock.calls.filter(([text]) => /^\{.*"tools":/.test(text))).toHaveLength(parsedPages);
+      expect(parse.mock.calls.filter(([text]) => /^\{"jsonrpc".*"tools":/.test(text))).toHaveLength(parsedPages);
     } finally {
       parse.mockRestore();
     }

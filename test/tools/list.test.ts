@@ -127,6 +127,16 @@ describe("mcp_list of a server", () => {
     expect(result.details).toEqual(jsonOf(result));
   });
 
+  test("gives a list of its own: what its host does to it is not seen in the next", async () => {
+    const host = make().serve("plain", "processes", "plain");
+    const { details } = await host.list("plain");
+    const before = structuredClone(details);
+    const { tools, serverInfo } = details as { tools: Record<string, unknown>[]; serverInfo: Record<string, unknown> };
+    delete tools[0]?.["inputSchema"];
+    serverInfo["name"] = "mine";
+    expect((await host.list("plain")).details).toEqual(before);
+  });
+
   test.each([
     ["resources", [{ uri: "file:///a", name: "a" }]],
     ["resource_templates", [{ uriTemplate: "file:///{x}", name: "x" }]],
