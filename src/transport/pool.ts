@@ -147,10 +147,14 @@ export class Pool {
       "node:tls"
     );
     if (tls.getCACertificates === undefined) return false;
-    const ca = [...tls.getCACertificates("default"), ...tls.getCACertificates("system")];
-    const { options } = this.#agent as Agent & { options: { secureContext?: object } };
-    // A context, since the agent would make a list of certificates part of every connection's name.
-    options.secureContext = tls.createSecureContext({ ca });
+    try {
+      const ca = [...tls.getCACertificates("default"), ...tls.getCACertificates("system")];
+      const { options } = this.#agent as Agent & { options: { secureContext?: object } };
+      // A context, since the agent would make a list of certificates part of every connection's name.
+      options.secureContext = tls.createSecureContext({ ca });
+    } catch {
+      return false; // A store that cannot be read: what is known is that the certificate was not trusted.
+    }
     this.#trustsSystem = true;
     return true;
   }

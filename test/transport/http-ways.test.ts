@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as tls from "node:tls";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { FaultServer } from "../support/http-fault-server.ts";
@@ -172,6 +172,19 @@ describe("in a process of its own", () => {
     const output = await run(secure.url("a"), { SSL_CERT_FILE: AUTHORITY, SSL_CERT_DIR: folder });
     const named = "getCACertificates" in tls && process.platform === "linux";
     expect(output).toMatch(named ? /"id":2/ : /certificate|issuer/i);
+  });
+
+  test("where the system's store cannot be read, the refusal is that of the certificate, each time", async () => {
+    const locked = join(folder, "locked.mjs");
+    writeFileSync(
+      locked,
+      `import { syncBuiltinESMExports } from "node:module";
+       import tls from "node:tls";
+       if ("getCACertificates" in tls) tls.getCACertificates = () => { throw new Error("it is locked"); };
+       syncBuiltinESMExports();`,
+    );
+    const output = await run(secure.url("a"), { NODE_OPTIONS: `--import=${pathToFileURL(locked)}` });
+    expect(output.trim().split("\n")).toEqual(Array(2).fill(expect.stringMatching(/certificate|issuer/i)));
   });
 
   test("the same for every one of the first requests, where several are made at once", async () => {
