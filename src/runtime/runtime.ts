@@ -208,9 +208,13 @@ function list(
     .then(
       (catalog) => ({ connection, catalog }),
       (error: unknown) => {
-        connection.release();
-        if (again === undefined || options.cancellation.cancelled) throw error;
-        return again(error);
+        try {
+          if (again === undefined || options.cancellation.cancelled) throw error;
+          return again(error);
+        } finally {
+          // Not before `again` has begun, and held what it goes on with: one out of use is closed by its last release.
+          connection.release();
+        }
       },
     );
 }

@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import type { HostServices } from "../../src/contract.ts";
+import { type FaultExchange, FaultServer } from "../support/http-fault-server.ts";
 import { harnesses, jsonOf, textOf } from "../support/plugin-harness.ts";
 import { isAlive, waitFor } from "../support/wait.ts";
 
@@ -193,6 +194,37 @@ describe("a change of the config", () => {
     expect(textOf(await first)).toBe("first");
     await waitFor("the old process is gone", () => old !== undefined && !isAlive(old));
     expect(host.received("plain", "tools/call")).toHaveLength(2);
+  });
+
+  test("during a discovery that meets a stale socket leaves that call its connection, and the others the new one", async () => {
+    const held: FaultExchange[] = [];
+    const server = await FaultServer.start({
+      scenarios: {
+        stale: {
+          on: "tools/list",
+          post: (exchange) => {
+            if (server.posts("stale", "tools/list").length === 2) held.push(exchange);
+            else exchange.good();
+          },
+        },
+      },
+    });
+    try {
+      const entry = { type: "http", url: server.url("stale") };
+      const host = make().configure("server", entry);
+      await host.call("server", "echo", { text: "before" });
+      const first = host.call("server", "echo", { text: "first" });
+      await waitFor("its discovery has arrived", () => held.length === 1);
+      host.configure("server", { ...entry, headers: { "X-New": "1" } });
+      expect(textOf(await host.call("server", "echo", { text: "second" }))).toBe("second");
+      held[0]?.reset();
+      expect(textOf(await first)).toBe("first");
+      expect(textOf(await host.call("server", "echo", { text: "third" }))).toBe("third");
+      expect(server.posts("stale", "initialize")).toHaveLength(2);
+      expect(server.executions("stale")).toBe(4);
+    } finally {
+      await server.dispose();
+    }
   });
 
   test("while it is being made ends the wait of its callers as closed, not as cancelled", async () => {
