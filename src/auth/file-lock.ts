@@ -79,7 +79,7 @@ async function inspect(path: string): Promise<"gone" | { abandoned: boolean; hol
 }
 
 /**
- * Removes an abandoned lock; whether it is gone. One breaks at a time, and looks once more before it does: of several who found
+ * Removes an abandoned lock; whether that one is gone. One breaks at a time, and looks once more before it does: of several who found
  * it abandoned, the later ones would remove the lock that the first has taken since.
  */
 async function breakLock(path: string): Promise<boolean> {
