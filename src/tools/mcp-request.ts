@@ -1,4 +1,5 @@
 import type { AgentToolResult } from "../contract.ts";
+import { cut } from "../cut.ts";
 import { AdapterError } from "../errors.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import { isServerRequest } from "../protocol/versions.ts";
@@ -50,7 +51,7 @@ async function approveRaw(
 ): Promise<void> {
   await approval.start(scope, spec, cancellation);
   if (method !== "tools/call") return;
-  const tool = (typeof name === "string" ? name : (JSON.stringify(name) ?? "")).slice(0, limits.nameCharacters);
+  const tool = cut(typeof name === "string" ? name : (JSON.stringify(name) ?? ""), limits.nameCharacters);
   if (approval.asks(spec, tool)) await approval.call(scope, spec, tool, args, undefined, cancellation);
 }
 

@@ -197,7 +197,13 @@ describe("mcp_request with a url is one exchange", () => {
     allowed.call = true;
     await host.run("mcp_request", raw("json", { method: "tools/call", params }));
     await host.run("mcp_request", raw("json", { method: "tools/call", params: { name: 7 } }));
-    expect(asked.slice(2)).toMatchObject([{ action: "call" }, { action: "call", tool: "7" }]);
-    expect(server.requests("json")).toHaveLength(2);
+    // A name that is too long to show whole is not shown as another.
+    await host.run("mcp_request", raw("json", { method: "tools/call", params: { name: "x".repeat(300) } }));
+    expect(asked.slice(2)).toMatchObject([
+      { action: "call" },
+      { action: "call", tool: "7" },
+      { action: "call", tool: `${"x".repeat(200)}…` },
+    ]);
+    expect(server.requests("json")).toHaveLength(3);
   });
 });
