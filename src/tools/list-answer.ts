@@ -1,4 +1,5 @@
 import type { AgentToolResult } from "../contract.ts";
+import { cut } from "../cut.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import type { Catalog, Item, ListKind } from "../session/catalog.ts";
 import { brief } from "./signature.ts";
@@ -37,7 +38,7 @@ export async function listAnswer(options: ListAnswerOptions): Promise<AgentToolR
   const limit = spec.maxResultBytes ?? context.runtime.limits.resultBytes;
   const { instructions, ...identity } = head;
   const shown =
-    instructions === undefined || single ? {} : { instructions: instructions.slice(0, INSTRUCTIONS_CHARACTERS) };
+    instructions === undefined || single ? {} : { instructions: cut(instructions, INSTRUCTIONS_CHARACTERS) };
   const notes = notesOf(options);
   const full = JSON.stringify({ ...identity, ...shown, [kind]: [...items.values()], ...notes });
   // Read anew, so that it is the host's own: the list itself is remembered while the server's does not change.

@@ -2,6 +2,7 @@ import { type Context, createContext, Script } from "node:vm";
 import { Ajv, type AnySchema, type ErrorObject, type Options } from "ajv";
 import { Ajv2019 } from "ajv/dist/2019.js";
 import { Ajv2020 } from "ajv/dist/2020.js";
+import { cut } from "../cut.ts";
 import type { Check } from "./check.ts";
 
 export interface SchemaBounds {
@@ -72,8 +73,8 @@ function engineFor(schema: object): ((unicodeRegExp: boolean) => Ajv) | undefine
 }
 
 function mismatch(error: ErrorObject | undefined): Check {
-  const path = (error?.instancePath ?? "").slice(0, TOLD_CHARACTERS);
-  return { kind: "mismatch", path, reason: (error?.message ?? "it does not fit").slice(0, TOLD_CHARACTERS) };
+  const path = cut(error?.instancePath ?? "", TOLD_CHARACTERS);
+  return { kind: "mismatch", path, reason: cut(error?.message ?? "it does not fit", TOLD_CHARACTERS) };
 }
 
 function unchecked(reason: string): Check {
@@ -96,7 +97,7 @@ function survey(schema: object, limitBytes: number): Cost | { readonly problem: 
       else if (BRANCHING.has(key) && cost === "linear") cost = "branching";
       // Basic, $ref Resolution: what resolves to a network address is never fetched.
       if ((key === "$ref" || key === "$dynamicRef") && typeof value === "string" && !value.startsWith("#"))
-        problem = `its ${key} leads outside (${value.slice(0, TOLD_CHARACTERS)}), and nothing is fetched`;
+        problem = `its ${key} leads outside (${cut(value, TOLD_CHARACTERS)}), and nothing is fetched`;
       walk(value, depth + 1);
     }
   };
@@ -141,6 +142,6 @@ function guarded<T>(work: () => T | Check): T | Check {
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
     if (code === "ERR_SCRIPT_EXECUTION_TIMEOUT") return unchecked("checking it took too long");
-    return unchecked(error instanceof Error ? error.message.slice(0, TOLD_CHARACTERS) : String(error));
+    return unchecked(error instanceof Error ? cut(error.message, TOLD_CHARACTERS) : String(error));
   }
 }

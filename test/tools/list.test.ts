@@ -149,6 +149,14 @@ describe("mcp_list of a server", () => {
     expect(jsonOf(await host.list("kinds", { kind }))[kind]).toEqual(expected);
   });
 
+  test("shows the beginning of long instructions, as cut, and has them whole in details", async () => {
+    const instructions = "x".repeat(1001);
+    const host = make().serve("it", "quotes", "instructions", { env: { SAYS: instructions } });
+    const result = await host.list("it");
+    expect(jsonOf(result)).toMatchObject({ instructions: `${"x".repeat(1000)}…` });
+    expect(result.details).toMatchObject({ instructions });
+  });
+
   test("with query gives the best eight in brief and the number of the others", async () => {
     const host = make().serve("many", "lists", "many 30");
     const answer = jsonOf(await host.list("many", { query: "tool" })) as { tools: unknown[] };

@@ -54,6 +54,10 @@ test("references within the schema are followed, references out of it make it un
     const check = await checkAgainst({ properties: { a: { $ref } } }, { a: 1 });
     expect(check).toMatchObject({ kind: "unchecked", reason: expect.stringContaining("nothing is fetched") });
   }
+  const long = `https://127.0.0.1:1/${"x".repeat(300)}`;
+  expect(await checkAgainst({ properties: { a: { $ref: long } } }, { a: 1 })).toMatchObject({
+    reason: expect.stringContaining(`(${long.slice(0, 200)}…)`),
+  });
 });
 
 describe("what could take for ever", () => {
