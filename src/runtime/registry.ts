@@ -38,12 +38,15 @@ export interface Lease {
 }
 
 interface Slot {
+  readonly key: string;
   readonly scope: Scope;
   readonly name: string;
   spec: ServerSpec;
   connection: Connection | undefined;
   connecting: SharedAttempt | undefined;
   readonly transports: Set<Transport>;
+  /** On purpose, whoever waited for it. */
+  isReleased: boolean;
 }
 
 /** The live connections of one plugin: one for each scope, config file (or URL) and server; made on demand, once. */
@@ -54,6 +57,8 @@ export class Registry {
   readonly #closing = new Set<Promise<void>>();
   /** Out of use, but not yet done. */
   readonly #retired = new Set<Connection>();
+  /** The same, where the connection is still being made for those who asked for it. */
+  readonly #replaced = new Set<Slot>();
   /** What each server spoke last, by its settings. */
   readonly #spoken = new Map<string, string>();
   #latestKey: { readonly scope: Scope; readonly spec: ServerSpec; readonly key: string } | undefined;
@@ -81,14 +86,13 @@ export class Registry {
     if (slot !== undefined && slot.spec !== spec) {
       if (serves(slot.spec, spec)) slot.spec = spec;
       else {
-        if (slot.connection === undefined) void this.#drop(key, slot);
-        else this.#retire(key, slot, slot.connection);
+        this.#replace(slot);
         slot = undefined;
       }
     }
     if (slot?.connection !== undefined) return { connection: slot.connection, isNew: false };
     slot ??= this.#reserve(key, scope, spec);
-    slot.connecting ??= this.#start(key, slot);
+    slot.connecting ??= this.#start(slot);
     return { connection: await slot.connecting.join(options), isNew: true };
   }
 
@@ -99,14 +103,16 @@ export class Registry {
   discard(scope: Scope, connection: Connection): void {
     const key = slotKey(scope, connection.spec);
     const slot = this.#slots.get(key);
-    if (slot?.connection === connection) this.#retire(key, slot, connection);
+    if (slot?.connection === connection) this.#retire(slot, connection);
   }
 
   /** Releases one connection, if there is one; resolves when it is down. */
   async close(scope: Scope, spec: ServerSpec): Promise<void> {
     const key = slotKey(scope, spec);
-    const slot = this.#slots.get(key);
-    if (slot !== undefined) await this.#drop(key, slot);
+    const slots = [...this.#replaced].filter((slot) => slot.key === key);
+    const current = this.#slots.get(key);
+    if (current !== undefined) slots.push(current);
+    await Promise.all(slots.map((slot) => this.#drop(slot)));
   }
 
   /** The connections of one scope. */
@@ -119,7 +125,7 @@ export class Registry {
   /** Closes everything, in parallel, and refuses new connections; resolves when all is down. */
   async shutdown(): Promise<void> {
     this.#isShutDown = true;
-    for (const [key, slot] of this.#slots) void this.#drop(key, slot);
+    for (const slot of [...this.#slots.values(), ...this.#replaced]) void this.#drop(slot);
     for (const connection of this.#retired) void this.#track(connection.session.close());
     this.#retired.clear();
     // What was being opened may still bring up something to close.
@@ -137,29 +143,29 @@ export class Registry {
 
   #reserve(key: string, scope: Scope, spec: ServerSpec): Slot {
     if (this.#isShutDown) throw new AdapterError("shutdown", {});
-    if (this.#slots.size >= this.#limits.connections) {
+    const { connections: limit } = this.#limits;
+    if (this.#slots.size >= limit || this.#replaced.size >= limit) {
       const open = [...this.#slots.values()].filter((slot) => slot.scope.key === scope.key).map((slot) => slot.name);
-      throw new AdapterError("limit.connections", { limit: this.#limits.connections, open });
+      throw new AdapterError("limit.connections", { limit, open });
     }
     const slot: Slot = {
+      key,
       scope,
       name: spec.name,
       spec,
       connection: undefined,
       connecting: undefined,
       transports: new Set(),
+      isReleased: false,
     };
     this.#slots.set(key, slot);
     return slot;
   }
 
-  #start(key: string, slot: Slot): SharedAttempt {
+  #start(slot: Slot): SharedAttempt {
     const { spec, scope } = slot;
     const attempt = new SharedAttempt(slot.name, () => {
-      if (slot.connecting !== attempt) return;
-      attempt.cancellation.cancel();
-      void this.#track(attempt.over());
-      this.#gone(key, slot);
+      if (slot.connecting === attempt) void this.#drop(slot);
     });
     const { cancellation, wait } = attempt;
     const hint = this.#spoken.get(spec.fingerprint);
@@ -167,58 +173,71 @@ export class Registry {
       slot.transports.add(transport);
       attempt.transport = transport;
     };
-    const onClosed = (): void => this.#gone(key, slot);
+    const onClosed = (): void => this.#gone(slot);
     const onExpired = (): void => {
-      if (slot.connection !== undefined) this.#retire(key, slot, slot.connection);
+      if (slot.connection !== undefined) this.#retire(slot, slot.connection);
     };
     attempt.begin(
       this.#connect({ spec, scope, cancellation, hint, onTransport, onClosed, onExpired, wait }).then(
-        (connection) => this.#made(key, slot, connection),
+        (connection) => this.#made(slot, connection),
         (error: unknown) => {
           this.#spoken.delete(spec.fingerprint);
-          const released = this.#slots.get(key) !== slot;
-          this.#gone(key, slot);
-          throw released ? this.#released(slot) : error;
+          this.#gone(slot);
+          throw slot.isReleased ? this.#released(slot) : error;
         },
       ),
     );
     return attempt;
   }
 
-  #made(key: string, slot: Slot, connection: Connection): Connection {
+  #made(slot: Slot, connection: Connection): Connection {
     this.#learn(slot.spec.fingerprint, connection.protocolVersion);
     slot.connecting = undefined;
-    if (this.#slots.get(key) !== slot) {
+    if (slot.isReleased) {
       void this.#track(connection.session.close());
       throw this.#released(slot);
     }
-    if (connection.session.isClosed) this.#gone(key, slot);
+    if (this.#slots.get(slot.key) !== slot) this.#retire(slot, connection);
+    else if (connection.session.isClosed) this.#gone(slot);
     else slot.connection = connection;
     return connection;
   }
 
-  #retire(key: string, slot: Slot, connection: Connection): void {
-    this.#slots.delete(key);
+  /** Other settings are wanted: whoever asked for the earlier ones has, or still gets, a connection with them. */
+  #replace(slot: Slot): void {
+    if (slot.connection !== undefined) this.#retire(slot, slot.connection);
+    else {
+      this.#slots.delete(slot.key);
+      this.#replaced.add(slot);
+    }
+  }
+
+  #retire(slot: Slot, connection: Connection): void {
+    this.#forget(slot);
     slot.connection = undefined;
     slot.transports.clear();
     this.#retired.add(connection);
+    // Whoever was given it in this turn of the event loop holds it when the turn ends.
+    connection.hold();
+    setImmediate(() => connection.release());
     connection.whenFree(() => {
       if (this.#retired.delete(connection)) void this.#track(connection.session.close());
     });
   }
 
   /** The slot's connection ended by itself, or was never made: what is left of it is closed, and the slot is free. */
-  #gone(key: string, slot: Slot): void {
-    if (this.#slots.get(key) === slot) this.#slots.delete(key);
+  #gone(slot: Slot): void {
+    this.#forget(slot);
     slot.connection = undefined;
     slot.connecting = undefined;
     for (const transport of slot.transports) void this.#track(transport.close());
     slot.transports.clear();
   }
 
-  #drop(key: string, slot: Slot): Promise<void> {
+  #drop(slot: Slot): Promise<void> {
     const { connection, connecting } = slot;
-    this.#slots.delete(key);
+    this.#forget(slot);
+    slot.isReleased = true;
     slot.connection = undefined;
     connecting?.cancellation.cancel();
     const work: Promise<unknown>[] = connection === undefined ? [] : [connection.session.close()];
@@ -227,6 +246,11 @@ export class Registry {
     if (connecting !== undefined) work.push(connecting.over());
     slot.transports.clear();
     return this.#track(Promise.all(work).then(() => undefined));
+  }
+
+  #forget(slot: Slot): void {
+    if (this.#slots.get(slot.key) === slot) this.#slots.delete(slot.key);
+    this.#replaced.delete(slot);
   }
 
   /** Told to those who wait for a connection that was released while it was being made. */

@@ -227,6 +227,56 @@ describe("a change of the config", () => {
     }
   });
 
+  test("while a connection is being made lets those have it who asked for it; it goes with them", async () => {
+    const host = make().serve("slow", "timing", "slow-initialize 400");
+    const first = host.call("slow", "echo", { text: "first" });
+    await waitFor("it is being made", () => host.received("slow", "initialize").length === 1);
+    const [old] = host.pids("slow");
+    host.serve("slow", "timing", "slow-initialize 1", { env: { NEW: "1" } });
+    expect(textOf(await host.call("slow", "echo", { text: "second" }))).toBe("second");
+    expect(textOf(await first)).toBe("first");
+    await waitFor("the old process is gone", () => old !== undefined && !isAlive(old));
+    await host.call("slow", "echo");
+    expect(host.pids("slow")).toHaveLength(2);
+  });
+
+  test("while it is being made leaves nothing to a shutdown, which ends the wait for both", async () => {
+    const host = make({ limits: IMPATIENT }).serve("slow", "timing", "slow-initialize 60000");
+    const first = host.callStep("slow", "echo");
+    await waitFor("it is being made", () => host.received("slow", "initialize").length === 1);
+    host.serve("slow", "timing", "slow-initialize 60001");
+    const second = host.callStep("slow", "echo");
+    await waitFor("another is being made", () => host.received("slow", "initialize").length === 2);
+    expect(first.poll()).toEqual({ tag: "pending" });
+    await host.shutdown();
+    for (const step of [first, second]) expect(step.poll()).toMatchObject({ tag: "err", code: "closed" });
+    expect(host.pids("slow").filter(isAlive)).toEqual([]);
+  });
+
+  test("while it is being made, and a release, end the wait for both", async () => {
+    const host = make({ limits: IMPATIENT }).serve("slow", "timing", "slow-initialize 60000");
+    const first = host.callStep("slow", "echo");
+    await waitFor("it is being made", () => host.received("slow", "initialize").length === 1);
+    host.serve("slow", "timing", "slow-initialize 60001");
+    const second = host.callStep("slow", "echo");
+    await waitFor("another is being made", () => host.received("slow", "initialize").length === 2);
+    await host.run("mcp_list", { configPath: host.configPath, server: "slow", action: "close" });
+    await Promise.all([first.settled, second.settled]);
+    for (const step of [first, second]) expect(step.poll()).toMatchObject({ tag: "err", code: "closed" });
+    expect(host.pids("slow").filter(isAlive)).toEqual([]);
+  });
+
+  test("of the folder alone does not cut off the calls that one session makes in two folders at once", async () => {
+    const host = make().serve("agent", "agent");
+    mkdirSync(join(host.folder, "other"));
+    const folders = [host.folder, join(host.folder, "other"), host.folder, join(host.folder, "other")];
+    const calls = folders.map((cwd) => {
+      host.context = { cwd, sessionId: "one" };
+      return host.call("agent", "where");
+    });
+    expect((await Promise.all(calls)).map((result) => jsonOf(result)["cwd"])).toEqual(folders);
+  });
+
   test("while it is being made ends the wait of its callers as closed, not as cancelled", async () => {
     const host = make({ limits: IMPATIENT }).serve("slow", "timing", "slow-initialize 60000");
     const waiting = host.callStep("slow", "echo");
