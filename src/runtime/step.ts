@@ -59,7 +59,11 @@ export class Step implements StepHandle, Rostered {
   }
 
   poll(onPartial?: (partial: AgentToolResult) => void): StepResult {
-    if (onPartial !== undefined && this.#partials.length > 0) this.#deliver(onPartial);
+    if (this.#partials.length > 0) {
+      if (onPartial !== undefined) this.#deliver(onPartial);
+      // Nothing is shown once the host knows the end.
+      if (this.#state !== PENDING) this.#partials = [];
+    }
     return this.#state;
   }
 

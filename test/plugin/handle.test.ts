@@ -103,10 +103,26 @@ describe("a step handle", () => {
   test("keeps partial results for a host that polls without a callback in between, up to a bound", async () => {
     const host = make({ limits: { queuedPartials: 10 } }).serve("busy", "timing", "progress");
     const step = host.callStep("busy", "echo", { steps: 100, milliseconds: 1 });
-    await waitFor("the end", () => step.poll().tag === "done");
+    let isOver = false;
+    void step.settled.then(() => {
+      isOver = true;
+    });
+    await waitFor("the end", () => {
+      if (!isOver) step.poll();
+      return isOver;
+    });
     const seen: unknown[] = [];
     step.poll((partial) => seen.push(progressOf(partial)));
     expect(seen).toEqual([91, 92, 93, 94, 95, 96, 97, 98, 99, 100]);
+  });
+
+  test("shows nothing any more to a host that knows the end", async () => {
+    const step = make().serve("busy", "timing", "progress").callStep("busy", "echo", { steps: 3, milliseconds: 1 });
+    await step.settled;
+    expect(step.poll().tag).toBe("done");
+    const seen: unknown[] = [];
+    step.poll((partial) => seen.push(partial));
+    expect(seen).toEqual([]);
   });
 
   test("survives a callback that throws: later partial results and the result still come, and the host is told once", async () => {
