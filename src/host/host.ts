@@ -93,7 +93,15 @@ class ReferenceHost implements Host {
   execute(tool: string, params: object): StepHandle {
     const found = this.#tools.get(tool);
     if (found === undefined) return failed(new AdapterError("host.tool", { tool, tools: [...this.#tools.keys()] }));
-    return found.execute(`call-${nextCall++}`, { ...params, [HOST_CONTEXT_KEY]: this.#context() });
+    let given: object;
+    try {
+      given = { ...params, [HOST_CONTEXT_KEY]: this.#context() };
+    } catch (error) {
+      // A getter throws, or there is no working directory any more.
+      const reason = `cannot be read: ${reasonOf(error)}`;
+      return failed(new AdapterError("params.invalid", { tool, path: "", reason }));
+    }
+    return found.execute(`call-${nextCall++}`, given);
   }
 
   async call(tool: string, params: object, options: CallOptions = {}): Promise<AgentToolResult> {

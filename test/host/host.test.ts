@@ -223,6 +223,23 @@ describe("calling a tool", () => {
     await expect(running).rejects.toMatchObject({ code: "cancelled" });
   });
 
+  test("with parameters that cannot be read ends in an error: nothing is thrown at a host that waits for a handle", async () => {
+    const one = host();
+    await one.load(plugin(TOY));
+    const params = {
+      get fail(): boolean {
+        throw new Error("not readable");
+      },
+    };
+    const step = one.execute("toy", params);
+    await step.settled;
+    expect(step.poll()).toMatchObject({ tag: "err", code: "invalid_params" });
+    await expect(one.call("toy", params)).rejects.toMatchObject({
+      code: "invalid_params",
+      message: expect.stringContaining("not readable"),
+    });
+  });
+
   test("of a tool that is not registered ends in an error that names those that are", async () => {
     const one = host();
     await expect(one.call("toy", {})).rejects.toMatchObject({
