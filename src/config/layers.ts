@@ -26,7 +26,7 @@ export interface Gathered {
   /** Lowest rank first. */
   readonly candidates: readonly Candidate[];
   readonly problems: readonly ConfigProblem[];
-  /** The files that were read. */
+  /** The files that could be used. */
   readonly files: readonly string[];
   /** Every file that was looked for, with the version that was read. */
   readonly tracked: Tracked;
@@ -70,6 +70,8 @@ class Gathering {
   readonly #own: OwnFile[] = [];
   readonly #problems: ConfigProblem[] = [];
   readonly #read = new Set<string>();
+  /** Of these it is not known what they would say of servers. */
+  readonly #unusable = new Set<string>();
   readonly #tracked = new Map<string, number>();
 
   constructor(place: Place, files: Files, limits: Limits) {
@@ -96,6 +98,7 @@ class Gathering {
       this.#own.push({ path: file.path, origin: this.#safeOrigin(origin, file), document });
     } catch (error) {
       if (origin === "explicit" || !isAdapterError(error)) throw error;
+      this.#unusable.add(file.path);
       this.#problem(file.path, error);
     }
   }
@@ -112,7 +115,7 @@ class Gathering {
     return {
       candidates: [...imported, ...packaged, ...own],
       problems: this.#problems,
-      files: [...this.#read],
+      files: [...this.#read].filter((path) => !this.#unusable.has(path)),
       tracked: this.#tracked,
       ...(trust === undefined ? {} : { trust }),
       ...(maxResultBytes === undefined ? {} : { maxResultBytes }),
@@ -135,6 +138,7 @@ class Gathering {
         this.#track(dialect.tracked);
         for (const file of dialect.files) {
           this.#read.add(file.path);
+          if (file.problems.length > 0) this.#unusable.add(file.path);
           this.#problems.push(...file.problems);
           const level = weaker(origin, this.#safeOrigin(file.level, file));
           candidates.push(...file.candidates.map((candidate) => ({ ...candidate, origin: level })));

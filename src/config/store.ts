@@ -17,7 +17,7 @@ export interface ConfigView {
   readonly servers: ReadonlyMap<string, ConfigEntry>;
   /** What is wrong with files as a whole; none of it hides a server that can be used. */
   readonly problems: readonly ConfigProblem[];
-  /** The files that were read: absolute, without links. */
+  /** The files that were read and could be used: absolute, without links. */
   readonly files: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import type { HostServices } from "../../src/contract.ts";
@@ -153,6 +153,28 @@ describe("a change of the config", () => {
     await host.list("other");
     await waitFor("its process is gone", () => host.pids("plain").every((pid) => !isAlive(pid)));
     expect((await host.callFailure("plain", "echo")).code).toBe("server_not_found");
+  });
+
+  test("that breaks a file for a moment, as an editor does, closes nothing that it configured", async () => {
+    const host = make({ trust: "always" }).serve("hang", "timing", "hang");
+    const written = readFileSync(host.configPath, "utf8");
+    const imported = JSON.stringify({ mcpServers: { imported: JSON.parse(written).mcpServers.hang } });
+    const hang = { server: "hang", tool: "hang" };
+    host
+      .write(".pi/mcp.json", { imports: ["cursor"] })
+      .write(".mcp.json", written)
+      .write(".cursor/mcp.json", imported);
+    const running = [host.step("mcp_call", hang), host.step("mcp_call", { ...hang, server: "imported" })];
+    await waitFor("the calls are running", () => host.received("hang", "tools/call").length === 2);
+    host.write(".mcp.json", written.slice(0, -3)).write(".cursor/mcp.json", "");
+    const listed = jsonOf(await host.run("mcp_list", {}));
+    expect(listed).toMatchObject({ servers: [], problems: [expect.anything(), expect.anything()] });
+    host.write(".mcp.json", written).write(".cursor/mcp.json", imported);
+    await host.run("mcp_call", { server: "hang", tool: "echo" });
+    await host.run("mcp_call", { server: "imported", tool: "echo" });
+    for (const step of running) expect(step.poll()).toEqual({ tag: "pending" });
+    expect(host.pids("hang")).toHaveLength(2);
+    for (const step of running) step.destroy();
   });
 
   test("during a call lets that call end on the old connection, which goes with it", async () => {

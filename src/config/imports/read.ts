@@ -16,6 +16,7 @@ export interface ImportedFile {
   readonly worldWritable: boolean;
   /** Its servers in our own format; `origin` is the file's level. */
   readonly candidates: readonly Candidate[];
+  /** Why nothing of it can be used. */
   readonly problems: readonly ConfigProblem[];
 }
 
