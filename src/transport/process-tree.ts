@@ -13,6 +13,8 @@ export interface TreeRoot {
 
 const POLL_MS = 10;
 const KILL_WAIT_MS = 1000;
+/** How long a tree that was told to leave is looked at again and again. */
+const LOOK_MS = 500;
 
 /**
  * Stops a whole tree: end of stdin, SIGTERM, SIGKILL, each after a bounded wait (Lifecycle, Shutdown, stdio).
@@ -35,7 +37,13 @@ export async function stopTree(root: TreeRoot, limits: Limits, atOnce: boolean):
 
   remember();
   root.endInput();
-  if (!atOnce && (await until(gone, limits.stdinEndMs))) return;
+  const lookUntil = performance.now() + LOOK_MS;
+  const left = (): boolean => {
+    // One that was still starting may start helpers now; once it is gone, those in sessions of their own are found no more.
+    if (performance.now() < lookUntil) remember();
+    return gone();
+  };
+  if (!atOnce && (await until(left, limits.stdinEndMs))) return;
   remember();
   await signalTree(root, family, "SIGTERM");
   if (await until(gone, limits.terminateMs)) return;

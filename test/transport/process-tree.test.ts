@@ -91,6 +91,14 @@ posix("stopping a tree", () => {
 });
 
 linux("the descendants of a process", () => {
+  test("that it starts after it was told to leave are ended too, in sessions of their own included", async () => {
+    const child = await start("late-helper", 1);
+    await stop(child);
+    expect(child.exitCode).toBe(0);
+    expect(pids()).toHaveLength(2);
+    expect(pids().filter(isAlive)).toEqual([]);
+  });
+
   test("are found in all generations, groups and sessions, with the time of their start", async () => {
     const child = await start("stubborn-family", 3);
     const found = descendants(child.pid ?? 0);
