@@ -15,6 +15,8 @@ const POLL_MS = 10;
 const KILL_WAIT_MS = 1000;
 /** How long a tree that was told to leave is looked at again and again. */
 const LOOK_MS = 500;
+/** One part in so many of that time is spent looking. */
+const LOOK_SHARE = 10;
 
 /**
  * Stops a whole tree: end of stdin, SIGTERM, SIGKILL, each after a bounded wait (Lifecycle, Shutdown, stdio).
@@ -38,9 +40,15 @@ export async function stopTree(root: TreeRoot, limits: Limits, atOnce: boolean):
   remember();
   root.endInput();
   const lookUntil = performance.now() + LOOK_MS;
+  let lookAt = 0;
   const left = (): boolean => {
+    const now = performance.now();
     // One that was still starting may start helpers now; once it is gone, those in sessions of their own are found no more.
-    if (performance.now() < lookUntil) remember();
+    if (now >= lookAt && now < lookUntil) {
+      remember();
+      // A large tree takes its time to be looked at; the host has other things to do as well.
+      lookAt = now + LOOK_SHARE * (performance.now() - now);
+    }
     return gone();
   };
   if (!atOnce && (await until(left, limits.stdinEndMs))) return;
