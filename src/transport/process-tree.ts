@@ -12,11 +12,9 @@ export interface TreeRoot {
 }
 
 const POLL_MS = 10;
-const KILL_WAIT_MS = 1000;
-/** How long a tree that was told to leave is looked at again and again. */
-const LOOK_MS = 500;
-/** One part in so many of that time is spent looking. */
+/** A tree that is expected to leave is searched for what it has started meanwhile; one part in so many of the time goes into that. */
 const LOOK_SHARE = 10;
+const KILL_WAIT_MS = 1000;
 
 /**
  * Stops a whole tree: end of stdin, SIGTERM, SIGKILL, each after a bounded wait (Lifecycle, Shutdown, stdio).
@@ -24,11 +22,19 @@ const LOOK_SHARE = 10;
  */
 export async function stopTree(root: TreeRoot, limits: Limits, atOnce: boolean): Promise<void> {
   const family = new Map<number, ProcessMark>();
+  let lookAt = 0;
   const remember = (): void => {
-    for (const mark of descendants(root.pid)) family.set(mark.pid, mark);
+    const begin = performance.now();
+    const parents = [...family.values()].filter(isSameProcess).map(({ pid }) => pid);
+    if (!root.hasExited()) parents.push(root.pid);
+    for (const parent of parents) for (const mark of descendants(parent)) family.set(mark.pid, mark);
     reaper().remember(root.pid, [...family.values()]);
+    const end = performance.now();
+    lookAt = end + (LOOK_SHARE - 1) * (end - begin);
   };
   const gone = (): boolean => {
+    // A parent may leave as soon as it has started something in a session of its own, which nobody could find any more.
+    if (performance.now() >= lookAt) remember();
     if (!root.hasExited() || (process.platform !== "win32" && signalGroup(root.pid, 0))) return false;
     for (const mark of family.values()) {
       if (isSameProcess(mark)) return false;
@@ -39,19 +45,7 @@ export async function stopTree(root: TreeRoot, limits: Limits, atOnce: boolean):
 
   remember();
   root.endInput();
-  const lookUntil = performance.now() + LOOK_MS;
-  let lookAt = 0;
-  const left = (): boolean => {
-    const now = performance.now();
-    // One that was still starting may start helpers now; once it is gone, those in sessions of their own are found no more.
-    if (now >= lookAt && now < lookUntil) {
-      remember();
-      // A large tree takes its time to be looked at; the host has other things to do as well.
-      lookAt = now + LOOK_SHARE * (performance.now() - now);
-    }
-    return gone();
-  };
-  if (!atOnce && (await until(left, limits.stdinEndMs))) return;
+  if (!atOnce && (await until(gone, limits.stdinEndMs))) return;
   remember();
   await signalTree(root, family, "SIGTERM");
   if (await until(gone, limits.terminateMs)) return;

@@ -42,14 +42,14 @@ async function start(mode: string, processes: number): Promise<ChildProcess> {
   return child;
 }
 
-async function stop(child: ChildProcess, atOnce = false): Promise<number> {
+async function stop(child: ChildProcess, atOnce = false, limits = LIMITS): Promise<number> {
   const begin = performance.now();
   const root = {
     pid: child.pid ?? 0,
     hasExited: () => child.exitCode !== null || child.signalCode !== null,
     endInput: () => child.stdin?.end(),
   };
-  await stopTree(root, LIMITS, atOnce);
+  await stopTree(root, limits, atOnce);
   return performance.now() - begin;
 }
 
@@ -90,15 +90,16 @@ posix("stopping a tree", () => {
   });
 });
 
-linux("the descendants of a process", () => {
-  test("that it starts after it was told to leave are ended too, in sessions of their own included", async () => {
-    const child = await start("late-helper", 1);
-    await stop(child);
-    expect(child.exitCode).toBe(0);
+linux("what a server starts while it is being stopped", () => {
+  test("is stopped too, though its parent leaves before it is looked at again", async () => {
+    const child = await start("last-minute-helper", 1);
+    await stop(child, false, { ...LIMITS, stdinEndMs: 5000 });
     expect(pids()).toHaveLength(2);
     expect(pids().filter(isAlive)).toEqual([]);
-  });
+  }, 20_000);
+});
 
+linux("the descendants of a process", () => {
   test("are found in all generations, groups and sessions, with the time of their start", async () => {
     const child = await start("stubborn-family", 3);
     const found = descendants(child.pid ?? 0);
