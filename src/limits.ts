@@ -36,6 +36,8 @@ export interface Limits {
   readonly openAnswers: number;
   /** Questions of a server that may wait for their turn; what exceeds them is not answered. */
   readonly waitingAnswers: number;
+  /** All questions of a server that are not answered yet, per connection; what exceeds them is not answered. */
+  readonly questionBytes: number;
   /** Questions of a server that may wait for the host at the same time, per connection. */
   readonly openQuestions: number;
   /** Time an HTTP server has to take what nobody waits for: a cancellation, or an answer to its question when no call is waiting any more. */
@@ -123,6 +125,7 @@ export const LIMITS: Limits = Object.freeze({
   inputRounds: 16,
   openAnswers: 32,
   waitingAnswers: 1000,
+  questionBytes: 64 * MiB,
   openQuestions: 16,
   noticeMs: 5000,
   aliveMs: 2000,

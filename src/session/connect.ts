@@ -95,6 +95,7 @@ class Line implements Sink {
   #transport: Transport | undefined;
   #target: Sink | undefined;
   #early: Raw[] = [];
+  #earlyBytes = 0;
   #waiting: { readonly id: unknown; readonly resolve: (probe: Probe) => void } | undefined;
   #closed: Error | undefined;
   #generation = 0;
@@ -117,6 +118,7 @@ class Line implements Sink {
     void this.#transport?.close();
     this.#closed = undefined;
     this.#early = [];
+    this.#earlyBytes = 0;
     const generation = ++this.#generation;
     this.#transport = this.#options.create();
     this.#options.onTransport(this.#transport);
@@ -201,6 +203,8 @@ class Line implements Sink {
       else this.#pong(message);
     }
     if (kept.length === 0 || this.#early.length >= EARLY_MESSAGES) return;
+    if (this.#earlyBytes > 0 && this.#earlyBytes + raw.length > this.#options.limits.questionBytes) return;
+    this.#earlyBytes += raw.length;
     this.#early.push(kept.length === messages.length ? raw : JSON.stringify(kept));
   }
 

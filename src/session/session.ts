@@ -71,7 +71,8 @@ export class Session implements Sink, PendingOwner {
     this.deadlines = options.deadlines;
     this.#options = options;
     this.#questions = new Questions(options);
-    this.#answers = new Gate(options.limits.openAnswers, options.limits.waitingAnswers);
+    const { openAnswers, waitingAnswers, questionBytes } = options.limits;
+    this.#answers = new Gate({ atOnce: openAnswers, waiting: waitingAnswers, bytes: questionBytes });
     this.#alive = new AliveProbe(options.limits.aliveMs, () => this.#stop());
   }
 
@@ -125,7 +126,8 @@ export class Session implements Sink, PendingOwner {
     const messages = parseMessages(raw.toString(), this.#options.limits.batchElements);
     if (messages === undefined) return false;
     if (this.#alive.isOpen) this.#alive.end();
-    for (const message of messages) this.#dispatch(message, raw);
+    const bytes = raw.length / messages.length;
+    for (const message of messages) this.#dispatch(message, raw, bytes);
     return true;
   }
 
@@ -179,9 +181,10 @@ export class Session implements Sink, PendingOwner {
 
   // Receiving
 
-  #dispatch(message: JsonRpcMessage, raw: Raw): void {
+  /** `bytes`: its part of what came. */
+  #dispatch(message: JsonRpcMessage, raw: Raw, bytes: number): void {
     if (isResponse(message)) this.#settle(message, raw);
-    else if (isRequest(message)) this.#question(message);
+    else if (isRequest(message)) this.#question(message, bytes);
     else this.#notification(message.method, message.params);
   }
 
@@ -218,13 +221,13 @@ export class Session implements Sink, PendingOwner {
     // Everything else tells of changes that the next discovery sees anyway, or is not ours to understand.
   }
 
-  #question(request: JsonRpcRequest): void {
+  #question(request: JsonRpcRequest, bytes: number): void {
     this.#answers.admit(async () => {
       const answer = await this.#questions.answer(request, this.#questionMs());
       if (answer === undefined || this.#closed !== undefined) return;
       // Which request it belongs to is not known: it is of use while any waits, each of which has a deadline.
       await this.#notice({ jsonrpc: "2.0", id: request.id, ...answer }, () => this.#pending.size > 0);
-    });
+    }, bytes);
   }
 
   /** A question must be settled early enough for the server to go on with the call it belongs to. */

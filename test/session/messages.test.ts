@@ -122,6 +122,33 @@ describe("questions of a server", () => {
     expect(logged).toEqual(["beside a ping"]);
   });
 
+  test("of what a server says too early, and asks while nothing is answered, only so many bytes are kept", async () => {
+    let logged = 0;
+    let go = (): void => undefined;
+    const answered = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    let asked = 0;
+    const services: HostServices = {
+      log: () => void logged++,
+      listRoots: async () => {
+        asked++;
+        await answered;
+        return [];
+      },
+    };
+    const host = make({ services, limits: { questionBytes: 45_000 } }).serve("large", "messages", "large-talk");
+    await host.list("large");
+    expect(logged).toBe(4);
+    const call = host.call("large", "echo");
+    await waitFor("the questions are here", () => asked >= 4);
+    // Behind them in the same pipe: once it is answered, they all were read.
+    await host.list("large");
+    expect(asked).toBe(4);
+    go();
+    expect(textOf(await call)).toBe("talked");
+  });
+
   test("a flood of pings during a call does not disturb it", async () => {
     const host = make().serve("pings", "messages", "ping-flood");
     expect(textOf(await host.call("pings", "echo"))).toBe("pinged");
