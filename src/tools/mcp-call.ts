@@ -43,7 +43,8 @@ async function examined(
   if (isErrorResult(result)) throw await toolError(spec, tool, blocks, result, context);
   const details: Record<string, unknown> = { server: spec.name, tool, mcpResult: result };
   if (isObject(item["outputSchema"])) await checkOutput(item["outputSchema"], result, blocks, details);
-  return { content: await guardContent(blocks, guardOptions(spec, context)), details };
+  const guard = guardOptions(spec, context);
+  return { content: fitsGuard(blocks, guard) ? blocks : await guardContent(blocks, guard), details };
 }
 
 export function guardOptions(spec: ServerSpec, { runtime }: ToolContext): GuardOptions {
