@@ -1,3 +1,5 @@
+import { isFirstHalf } from "./half-character.ts";
+
 /**
  * Stands where a text was cut. The redactor masks what is left of a secret beside it, so whatever is cut from a server's text
  * leaves one.
@@ -17,5 +19,5 @@ export function cut(text: string, characters: number, partial = false): string {
 }
 
 function isBroken(unit: number): boolean {
-  return (unit >= 0xd800 && unit <= 0xdbff) || unit === 0xfffd;
+  return isFirstHalf(unit) || unit === 0xfffd;
 }

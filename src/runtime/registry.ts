@@ -109,27 +109,29 @@ export class Registry {
   /** Releases one connection, if there is one; resolves when it is down. */
   async close(scope: Scope, spec: ServerSpec): Promise<void> {
     const key = slotKey(scope, spec);
-    const slots = [...this.#replaced].filter((slot) => slot.key === key);
-    const current = this.#slots.get(key);
-    if (current !== undefined) slots.push(current);
+    const slots = this.#all().filter((slot) => slot.key === key);
     await Promise.all(slots.map((slot) => this.#drop(slot)));
   }
 
-  /** The connections of one scope. */
+  /** The connections of one scope, those included that are still being made although others are wanted since. */
   status(
     scope: Scope,
   ): readonly { readonly name: string; readonly spec: ServerSpec; readonly connection: Connection | undefined }[] {
-    return [...this.#slots.values()].filter((slot) => slot.scope.key === scope.key);
+    return this.#all().filter((slot) => slot.scope.key === scope.key);
   }
 
   /** Closes everything, in parallel, and refuses new connections; resolves when all is down. */
   async shutdown(): Promise<void> {
     this.#isShutDown = true;
-    for (const slot of [...this.#slots.values(), ...this.#replaced]) void this.#drop(slot);
+    for (const slot of this.#all()) void this.#drop(slot);
     for (const connection of this.#retired) void this.#track(connection.session.close());
     this.#retired.clear();
     // What was being opened may still bring up something to close.
     while (this.#closing.size > 0) await Promise.all(this.#closing);
+  }
+
+  #all(): Slot[] {
+    return [...this.#slots.values(), ...this.#replaced];
   }
 
   /** Most calls are for the server of the call before. */
@@ -145,7 +147,7 @@ export class Registry {
     if (this.#isShutDown) throw new AdapterError("shutdown", {});
     const { connections: limit } = this.#limits;
     if (this.#slots.size >= limit || this.#replaced.size >= limit) {
-      const open = [...this.#slots.values()].filter((slot) => slot.scope.key === scope.key).map((slot) => slot.name);
+      const open = this.status(scope).map(({ name }) => name);
       throw new AdapterError("limit.connections", { limit, open });
     }
     const slot: Slot = {

@@ -101,10 +101,7 @@ export class Runtime {
     return this.connect(scope, spec, options).then((lease) => this.#list(lease, scope, spec, kind, options));
   }
 
-  /**
-   * From now on a step may have to wait for a person, and shows that; until `end` is called. Nothing where the server never has
-   * to.
-   */
+  /** Shows a step, until `end` is called, that its server waits for a person. Nothing where the server never has to. */
   waits(
     scope: Scope,
     spec: ServerSpec,

@@ -1,6 +1,7 @@
 import { Cancellation } from "../cancellation.ts";
 import type { AgentToolResult, StepHandle, StepResult } from "../contract.ts";
 import { AdapterError, type Failure, reasonOf, toFailure } from "../errors.ts";
+import { promised } from "../promised.ts";
 import type { Rostered } from "../roster.ts";
 
 const PENDING: StepResult = Object.freeze({ tag: "pending" });
@@ -52,7 +53,7 @@ export class Step implements StepHandle, Rostered {
       cancellation: this.#cancellation,
       partial: (partial) => this.#push(partial, maxPartials),
     };
-    begun(run, context).then(
+    promised(run, context).then(
       (result) => this.#end({ tag: "done", result }),
       (error: unknown) => this.#end({ tag: "err", ...described(error, describe) }),
     );
@@ -115,14 +116,6 @@ export class Step implements StepHandle, Rostered {
         process.emitWarning(`rpi-mcp-adapter: the host's onPartial failed: ${reasonOf(error)}`);
       }
     }
-  }
-}
-
-function begun(run: StepRun, context: StepContext): Promise<AgentToolResult> {
-  try {
-    return run(context);
-  } catch (error) {
-    return Promise.reject(error);
   }
 }
 

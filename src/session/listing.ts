@@ -36,10 +36,12 @@ class Walk {
     this.#waiting--;
   }
 
+  /** Those who have left are told as well: their promises are settled and take no notice. */
   resolve(catalog: Catalog): void {
     for (const waiter of this.#waiters) waiter.resolve(catalog);
   }
 
+  /** The same. */
   reject(error: unknown): void {
     for (const waiter of this.#waiters) waiter.reject(error);
   }

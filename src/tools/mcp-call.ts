@@ -22,15 +22,12 @@ export function mcpCall(params: Readonly<Record<string, unknown>>, context: Tool
 }
 
 /** Waits only where there is something to wait for. */
-function answer(
-  tool: string,
-  { spec, item, result }: Invoked,
-  context: ToolContext,
-): AgentToolResult | Promise<AgentToolResult> {
+function answer(tool: string, invoked: Invoked, context: ToolContext): AgentToolResult | Promise<AgentToolResult> {
+  const { spec, item, result } = invoked;
   const guard = guardOptions(spec, context);
   const blocks = renderResult(result, context.runtime.limits);
   if (isErrorResult(result) || isObject(item["outputSchema"]) || !fitsGuard(blocks, guard))
-    return examined(tool, { spec, item, result }, blocks, context);
+    return examined(tool, invoked, blocks, context);
   return { content: blocks, details: { server: spec.name, tool, mcpResult: result } };
 }
 

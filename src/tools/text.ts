@@ -1,6 +1,6 @@
+import { CUT } from "../cut.ts";
 import { withoutHalfCharacter } from "../half-character.ts";
 
-const ELLIPSIS = "…";
 const SENTENCE_END = /(?<!\b(?:e\.g|i\.e|vs))[.!?。！？](?=\s|$)/iu;
 
 /** The first sentence of a text, on one line, at most `max` characters; a longer one is cut between words. */
@@ -16,7 +16,7 @@ export function firstSentence(text: unknown, max: number): string {
   const sentence = end === null ? line : line.slice(0, end.index + end[0].length);
   if (sentence.length <= max) return sentence;
   const space = sentence.slice(0, max).lastIndexOf(" ");
-  return `${withoutHalfCharacter(sentence.slice(0, space > max / 2 ? space : max - 1))}${ELLIPSIS}`;
+  return `${withoutHalfCharacter(sentence.slice(0, space > max / 2 ? space : max - 1))}${CUT}`;
 }
 
 /** The longest start of a text that has at most `bytes` bytes in UTF-8. */

@@ -2,6 +2,7 @@ import type { ClientRequest, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { CancelListener } from "../cancellation.ts";
 import { AdapterError, reasonOf } from "../errors.ts";
+import { promised } from "../promised.ts";
 import type { Roster, Rostered } from "../roster.ts";
 import type { CancelSource } from "./cancel-source.ts";
 import type { HttpRequest, Pool } from "./pool.ts";
@@ -32,7 +33,7 @@ export function exchange<T>(
   return new Promise<T>((resolve, reject) => {
     if (request.cancel?.cancelled) return reject(new AdapterError("cancelled", { server: context.server }));
     const running = new Exchange(context, pool, request, reject, (response) => {
-      received(receive, response).then(
+      promised(receive, response).then(
         (value) => {
           running.finish();
           resolve(value);
@@ -45,14 +46,6 @@ export function exchange<T>(
       );
     });
   });
-}
-
-function received<T>(receive: Receive<T>, response: HttpResponse): Promise<T> {
-  try {
-    return receive(response);
-  } catch (error) {
-    return Promise.reject(error);
-  }
 }
 
 /** One request on its way: what can still go wrong with it, and whose problem that is. */

@@ -22,6 +22,29 @@ function foreign(poll: () => StepResult): StepHandle & { readonly calls: string[
 }
 
 describe("driving a handle", () => {
+  it("that nobody watches ends with its end, and destroys it", async () => {
+    const result = { content: [] };
+    const handle = foreign(() => ({ tag: "done", result }));
+    const driven = drive(handle);
+    handle.cancel();
+    expect(await driven).toBe(result);
+    expect(handle.calls).toEqual(["cancel", "destroy"]);
+  });
+
+  it.each([
+    ["whose poll throws", () => Promise.resolve(), "this handle is broken"],
+    ["that breaks its promise", () => Promise.reject(new Error("never")), "this handle is broken"],
+  ])("%s is destroyed too", async (_, settled, message) => {
+    const handle = {
+      ...foreign(() => {
+        throw new Error("this handle is broken");
+      }),
+      settled: settled(),
+    };
+    await expect(drive(handle)).rejects.toThrow(message);
+    expect(handle.calls).toEqual(["destroy"]);
+  });
+
   it("whose poll throws while the step runs fails this call, and not the process", async () => {
     const handle = foreign(() => {
       throw new Error("this handle is broken");

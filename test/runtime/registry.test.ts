@@ -1,12 +1,16 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
-import type { HostServices } from "../../src/contract.ts";
+import type { HostServices, StepHandle } from "../../src/contract.ts";
 import { type FaultExchange, FaultServer } from "../support/http-fault-server.ts";
-import { harnesses, jsonOf, textOf } from "../support/plugin-harness.ts";
+import { harnesses, jsonOf, type PluginHarness, textOf } from "../support/plugin-harness.ts";
 import { isAlive, waitFor } from "../support/wait.ts";
 
 const make = harnesses();
+function closing({ configPath }: PluginHarness, server: string): Record<string, unknown> {
+  return { configPath, server, action: "close" };
+}
+
 const IMPATIENT = { stdinEndMs: 300, terminateMs: 300 };
 
 describe("connections", () => {
@@ -249,6 +253,23 @@ describe("a change of the config", () => {
     }
   });
 
+  test.each([
+    ["mcp_call", "tools/list", { tool: "echo" }],
+    ["mcp_list", "tools/list", {}],
+    ["mcp_request", "resources/list", { method: "resources/list" }],
+  ] as const)("during the %s that waits for %s leaves it its connection", async (tool, method, params) => {
+    const host = make({ limits: IMPATIENT }).serve("hang", "timing", `hang-at ${method}`);
+    const running = host.step(tool, { configPath: host.configPath, server: "hang", ...params });
+    await waitFor("it waits", () => host.received("hang", method).length === 1);
+    const [old] = host.pids("hang");
+    host.serve("hang", "processes", "plain");
+    await host.call("hang", "echo");
+    expect(running.poll()).toEqual({ tag: "pending" });
+    expect(old !== undefined && isAlive(old)).toBe(true);
+    running.destroy();
+    await waitFor("the old process is gone", () => old !== undefined && !isAlive(old));
+  });
+
   test("while a connection is being made lets those have it who asked for it; it goes with them", async () => {
     const host = make().serve("slow", "timing", "slow-initialize 400");
     const first = host.call("slow", "echo", { text: "first" });
@@ -262,7 +283,10 @@ describe("a change of the config", () => {
     expect(host.pids("slow")).toHaveLength(2);
   });
 
-  test("while it is being made leaves nothing to a shutdown, which ends the wait for both", async () => {
+  test.each([
+    ["a shutdown", (host: PluginHarness) => host.shutdown()],
+    ["a release", (host: PluginHarness) => host.run("mcp_list", closing(host, "slow"))],
+  ])("while a connection is being made, and %s, end the wait for both", async (_, end) => {
     const host = make({ limits: IMPATIENT }).serve("slow", "timing", "slow-initialize 60000");
     const first = host.callStep("slow", "echo");
     await waitFor("it is being made", () => host.received("slow", "initialize").length === 1);
@@ -270,22 +294,41 @@ describe("a change of the config", () => {
     const second = host.callStep("slow", "echo");
     await waitFor("another is being made", () => host.received("slow", "initialize").length === 2);
     expect(first.poll()).toEqual({ tag: "pending" });
-    await host.shutdown();
+    await end(host);
+    await Promise.all([first.settled, second.settled]);
     for (const step of [first, second]) expect(step.poll()).toMatchObject({ tag: "err", code: "closed" });
     expect(host.pids("slow").filter(isAlive)).toEqual([]);
   });
 
-  test("while it is being made, and a release, end the wait for both", async () => {
+  test("leaves a connection that is still being made to be seen and released, also where the next could not be made", async () => {
     const host = make({ limits: IMPATIENT }).serve("slow", "timing", "slow-initialize 60000");
     const first = host.callStep("slow", "echo");
     await waitFor("it is being made", () => host.received("slow", "initialize").length === 1);
-    host.serve("slow", "timing", "slow-initialize 60001");
-    const second = host.callStep("slow", "echo");
-    await waitFor("another is being made", () => host.received("slow", "initialize").length === 2);
-    await host.run("mcp_list", { configPath: host.configPath, server: "slow", action: "close" });
-    await Promise.all([first.settled, second.settled]);
-    for (const step of [first, second]) expect(step.poll()).toMatchObject({ tag: "err", code: "closed" });
+    host.serve("slow", "processes", "fatal");
+    expect((await host.callFailure("slow", "echo")).code).toBe("connect_failed");
+    expect(jsonOf(await host.run("mcp_list", { action: "status" }))).toMatchObject({
+      connections: [{ server: "slow", state: "connecting" }],
+    });
+    await host.run("mcp_list", closing(host, "slow"));
+    await first.settled;
+    expect(first.poll()).toMatchObject({ tag: "err", code: "closed" });
     expect(host.pids("slow").filter(isAlive)).toEqual([]);
+  });
+
+  test("again and again while connections are being made is refused beyond the limit", async () => {
+    const host = make({ limits: { ...IMPATIENT, connections: 2 } });
+    const steps: StepHandle[] = [];
+    for (let edit = 0; edit < 2; edit++) {
+      host.serve("slow", "timing", `slow-initialize ${60_000 + edit}`);
+      steps.push(host.callStep("slow", "echo"));
+      await waitFor("it is being made", () => host.received("slow", "initialize").length === edit + 1);
+    }
+    host.serve("slow", "processes", "plain");
+    expect((await host.callFailure("slow", "echo")).code).toBe("limit_exceeded");
+    expect(host.pids("slow")).toHaveLength(2);
+    await host.run("mcp_list", closing(host, "slow"));
+    await Promise.all(steps.map(({ settled }) => settled));
+    await host.call("slow", "echo");
   });
 
   test("of the folder alone does not cut off the calls that one session makes in two folders at once", async () => {

@@ -1,0 +1,67 @@
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, test } from "@jest/globals";
+import { LIMITS } from "../../src/limits.ts";
+import { Redactor } from "../../src/redactor.ts";
+import { Registry, type Scope } from "../../src/runtime/registry.ts";
+import { Settings } from "../../src/runtime/settings.ts";
+
+const folders: string[] = [];
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
+
+interface Place {
+  readonly settings: Settings;
+  readonly scope: Scope;
+  readonly write: (command: string) => void;
+}
+
+function place(): Place {
+  const cwd = realpathSync(mkdtempSync(join(tmpdir(), "settings-")));
+  folders.push(cwd);
+  const unused = (): never => {
+    throw new Error("Nothing connects here.");
+  };
+  const registry = new Registry(unused, LIMITS);
+  return {
+    settings: new Settings({ limits: LIMITS, redactor: new Redactor(), registry }),
+    scope: { key: "library", cwd },
+    write: (command) => writeFileSync(join(cwd, "mcp.json"), JSON.stringify({ mcpServers: { it: { command } } })),
+  };
+}
+
+const TARGET = { server: "it", configPath: "mcp.json" };
+
+test("calls for one server in one turn of the event loop share one look at the files, later ones look anew", async () => {
+  const { settings, scope, write } = place();
+  write("one");
+  const first = settings.resolve(scope, TARGET);
+  expect(settings.resolve(scope, { ...TARGET })).toBe(first);
+  const elsewhere = settings.resolve({ ...scope }, TARGET);
+  expect(elsewhere).not.toBe(first);
+  for (const resolved of [first, elsewhere])
+    await expect(resolved).resolves.toMatchObject({ endpoint: { command: "one" } });
+  write("another");
+  await expect(settings.resolve(scope, TARGET)).resolves.toMatchObject({ endpoint: { command: "another" } });
+});
+
+test("what is written between two calls of one turn is seen by the later one", async () => {
+  const { settings, scope, write } = place();
+  write("one");
+  await settings.resolve(scope, TARGET);
+  const earlier = settings.resolve(scope, TARGET);
+  write("other");
+  await expect(settings.resolve(scope, TARGET)).resolves.toMatchObject({ endpoint: { command: "other" } });
+  await expect(earlier).resolves.toMatchObject({ endpoint: { command: expect.any(String) } });
+});
+
+test("a target that cannot be resolved fails all who share the look, and nobody after it", async () => {
+  const { settings, scope, write } = place();
+  write("one");
+  const calls = [0, 1].map(() => settings.resolve(scope, { ...TARGET, server: "missing" }));
+  for (const ended of await Promise.allSettled(calls))
+    expect(ended).toMatchObject({ status: "rejected", reason: { code: "server_not_found" } });
+  await expect(settings.resolve(scope, TARGET)).resolves.toMatchObject({ name: "it" });
+});
