@@ -37,12 +37,10 @@ const TARGET = { server: "it", configPath: "mcp.json" };
 test("calls for one server in one turn of the event loop share one look at the files, later ones look anew", async () => {
   const { settings, scope, write } = place();
   write("one");
-  const first = settings.resolve(scope, TARGET);
-  expect(settings.resolve(scope, { ...TARGET })).toBe(first);
-  const elsewhere = settings.resolve({ ...scope }, TARGET);
-  expect(elsewhere).not.toBe(first);
-  for (const resolved of [first, elsewhere])
-    await expect(resolved).resolves.toMatchObject({ endpoint: { command: "one" } });
+  const looks = [scope, scope, { ...scope }].map((asking) => settings.resolve(asking, { ...TARGET }));
+  for (const spec of await Promise.all(looks)) expect(spec).toMatchObject({ endpoint: { command: "one" } });
+  expect(looks[1]).toBe(looks[0]);
+  expect(looks[2]).not.toBe(looks[0]);
   write("another");
   await expect(settings.resolve(scope, TARGET)).resolves.toMatchObject({ endpoint: { command: "another" } });
 });
