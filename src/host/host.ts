@@ -3,7 +3,6 @@ import { pathToFileURL } from "node:url";
 import {
   ABI_VERSION,
   type AgentToolResult,
-  HOST_CONTEXT_KEY,
   type HostServices,
   type HostTool,
   type PluginApi,
@@ -11,7 +10,9 @@ import {
   type Trust,
 } from "../contract.ts";
 import { AdapterError, reasonOf, toFailure } from "../errors.ts";
+import { withHostContext } from "../host-context.ts";
 import { drive, StepError } from "../plugin/drive.ts";
+import { promised } from "../promised.ts";
 import { Step } from "../runtime/step.ts";
 import { readManifest } from "./manifest.ts";
 
@@ -95,7 +96,7 @@ class ReferenceHost implements Host {
     if (found === undefined) return failed(new AdapterError("host.tool", { tool, tools: [...this.#tools.keys()] }));
     let given: object;
     try {
-      given = { ...params, [HOST_CONTEXT_KEY]: this.#context() };
+      given = withHostContext(params, this.#context());
     } catch (error) {
       // A getter throws, or there is no working directory any more.
       const reason = `cannot be read: ${reasonOf(error)}`;
@@ -104,8 +105,8 @@ class ReferenceHost implements Host {
     return found.execute(`call-${nextCall++}`, given);
   }
 
-  async call(tool: string, params: object, options: CallOptions = {}): Promise<AgentToolResult> {
-    return drive(this.execute(tool, params), options);
+  call(tool: string, params: object, options: CallOptions = {}): Promise<AgentToolResult> {
+    return promised((given) => drive(this.execute(tool, given), options), params);
   }
 
   shutdown(): Promise<void> {

@@ -1,5 +1,6 @@
-import { type AgentToolResult, HOST_CONTEXT_KEY, type HostTool, type Trust } from "../contract.ts";
+import type { AgentToolResult, HostTool, Trust } from "../contract.ts";
 import { AdapterError, toFailure } from "../errors.ts";
+import { withHostContext } from "../host-context.ts";
 import { drive, StepError } from "../plugin/drive.ts";
 import { createPlugin, type Plugin } from "../plugin/plugin.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
@@ -57,7 +58,7 @@ export class PiSession {
       const repaired = repairArguments(params);
       const handle = tool.execute(
         toolCallId,
-        isObject(repaired) ? { ...repaired, [HOST_CONTEXT_KEY]: hostContext(context) } : repaired,
+        isObject(repaired) ? withHostContext(repaired, hostContext(context)) : repaired,
       );
       return toPiResult(await drive(handle, { signal: usable(signal), onPartial: onPartial(onUpdate) }));
     } catch (error) {

@@ -4,6 +4,7 @@ import { AdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import type { Redactor } from "../redactor.ts";
 import type { ServerSpec } from "../server-spec.ts";
+import { soon } from "../soon.ts";
 import type { Registry, Scope } from "./registry.ts";
 
 /** What a tool call is about: a configured server, or a URL. */
@@ -48,7 +49,7 @@ export class Settings {
   resolve(scope: Scope, target: Target): Promise<ServerSpec> {
     const latest = this.#resolving;
     if (latest !== undefined && latest.scope === scope && isSame(latest.target, target)) return latest.spec;
-    const spec = new Promise<void>((resolve) => process.nextTick(resolve)).then(() => {
+    const spec = soon(() => {
       if (this.#resolving?.spec === spec) this.#resolving = undefined;
       return this.#resolve(scope, target);
     });

@@ -4,6 +4,7 @@ import type { Deadline } from "../deadlines.ts";
 import { AdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
+import { soon } from "../soon.ts";
 import { listError } from "./answer.ts";
 import { type Catalog, LISTS, type ListKind, makeCatalog } from "./catalog.ts";
 import type { Answer, GaveUp } from "./pending.ts";
@@ -108,7 +109,7 @@ export class Listing {
   #following(): Walk {
     if (this.#next !== undefined) return this.#next;
     this.#next = new Walk();
-    if (this.#current === undefined) process.nextTick(() => this.#startNext());
+    if (this.#current === undefined) void soon(() => this.#startNext());
     return this.#next;
   }
 

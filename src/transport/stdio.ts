@@ -8,6 +8,7 @@ import type { Wire } from "../protocol/dialect.ts";
 import type { JsonRpcMessage } from "../protocol/jsonrpc.ts";
 import type { Redactor } from "../redactor.ts";
 import type { StdioEndpoint } from "../server-spec.ts";
+import { soon } from "../soon.ts";
 import { encodeMessage, labelOf } from "./encode.ts";
 import { serverEnvironment } from "./environment.ts";
 import { LineSplitter } from "./lines.ts";
@@ -78,7 +79,7 @@ export class StdioTransport implements Transport {
       return this.#sendWaiting(message, line, options);
     this.#lines.push(line);
     // Messages of one turn of the event loop share a write; of many, the server begins with the first while the rest is prepared.
-    if (this.#lines.length === 1) process.nextTick(() => this.#flush(child));
+    if (this.#lines.length === 1) void soon(() => this.#flush(child));
     else if (this.#lines.length === LINES_A_WRITE) this.#flush(child);
     return HANDED_OVER;
   }
