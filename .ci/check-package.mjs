@@ -54,6 +54,12 @@ async function checkAll(folder) {
     const { scripts = {}, dependencies = {} } = JSON.parse(await readFile(join(installed, "package.json"), "utf8"));
     equal([USER_SCRIPTS.filter((name) => name in scripts), dependencies], [[], {}]);
   });
+  await check("what a host loads is Latin-1, so that it is kept at one byte a character", async () => {
+    for (const file of ["index.js", "host/host.js", "pi/extension.js", "lazy/engine.js"]) {
+      const beyond = /[\u0100-\u{10ffff}]/u.exec(await readFile(join(installed, "dist", file), "utf8"));
+      equal([file, beyond?.[0]], [file, undefined]);
+    }
+  });
   await check("npx rpi-mcp --help tells how to use it", async () => {
     matches(await npm("npx", ["--no-install", "rpi-mcp", "--help"], app), /rpi-mcp/);
   });

@@ -81,6 +81,8 @@ async function bundle(root, source) {
     platform: "node",
     target: "node20.18",
     legalComments: "none",
+    // Nobody reads it, and it is parsed with the first call.
+    minify: true,
     logLevel: "warning",
   });
   const [output] = Object.values(result.metafile.outputs);

@@ -24,7 +24,7 @@ export function searchTexts(item: Item, server: string | undefined): SearchTexts
   const { name, uri, uriTemplate, title, description } = item;
   const parameters = parametersOf(item);
   const told = typeof description === "string" ? description.slice(0, DESCRIPTION_CHARACTERS) : "";
-  const end = /[.!?。！？](?=\s|$)|\n/u.exec(told)?.index ?? told.length;
+  const end = /[.!?\u3002\uff01\uff1f](?=\s|$)|\n/u.exec(told)?.index ?? told.length;
   const texts = [name, uri, uriTemplate].filter((text) => typeof text === "string");
   return {
     name: texts.join(" ").slice(0, OTHER_CHARACTERS),
