@@ -1,11 +1,11 @@
 import { rmSync } from "node:fs";
-import { chmod, mkdtemp, open, rm } from "node:fs/promises";
+import { chmod, type FileHandle, mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AdapterError } from "../errors.ts";
 import { withoutHalfCharacter } from "../half-character.ts";
 
-const CHUNK_CHARACTERS = 1_048_576;
+const PIECE_CHARACTERS = 2_097_152;
 
 /** Whole texts that were too long for the model, in private files until the session ends. */
 export class Spill {
@@ -46,13 +46,7 @@ export class Spill {
     const path = join(await this.#folder, `result-${++this.#count}.${extension}`);
     const file = await open(path, "wx", 0o600);
     try {
-      // In pieces: the bytes of the whole text need not be in memory beside it.
-      for (let at = 0; at < text.length; ) {
-        const piece = text.slice(at, at + CHUNK_CHARACTERS);
-        const whole = at + piece.length < text.length ? withoutHalfCharacter(piece) : piece;
-        await file.appendFile(whole);
-        at += whole.length;
-      }
+      await writeText(file, text);
     } catch (error) {
       await rm(path, { force: true });
       throw error;
@@ -69,4 +63,22 @@ export class Spill {
     process.on("exit", this.#onExit);
     return path;
   }
+}
+
+/** In pieces, so that the bytes of the whole text need not be in memory beside it; each is made while the one before is written. */
+async function writeText(file: FileHandle, text: string): Promise<void> {
+  let writing: Promise<void> | undefined;
+  for (let at = 0; at < text.length; ) {
+    const piece = text.slice(at, at + PIECE_CHARACTERS);
+    const whole = at + piece.length < text.length ? withoutHalfCharacter(piece) : piece;
+    const bytes = Buffer.from(whole);
+    await writing;
+    writing = writeBytes(file, bytes);
+    at += whole.length;
+  }
+  await writing;
+}
+
+async function writeBytes(file: FileHandle, bytes: Buffer): Promise<void> {
+  for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten;
 }

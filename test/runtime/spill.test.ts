@@ -7,7 +7,7 @@ import { Spill } from "../../src/runtime/spill.ts";
 describe("the private files of a session", () => {
   test("hold whole texts, each in its own file that others cannot read", async () => {
     const spill = new Spill();
-    const text = "ä🎉".repeat(700_000);
+    const text = "ä🎉".repeat(1_500_000);
     const [one, two] = await Promise.all([spill.write(text, "txt"), spill.write("{}", "json")]);
     expect(readFileSync(one, "utf8") === text).toBe(true);
     expect(readFileSync(two, "utf8")).toBe("{}");
