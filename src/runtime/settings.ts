@@ -42,8 +42,8 @@ export class Settings {
   }
 
   /**
-   * The settings of a target, ready to connect. Calls for one server that arrive in one turn of the event loop share one look at
-   * the files, taken at its end: what was written before a call is seen by it.
+   * The settings of a target, ready to connect. Calls for one server that arrive together share one look at the
+   * files, taken after the last of them: what was written before a call is seen by it.
    * @throws AdapterError `server_not_found`, `server_disabled`, `config_error`, `invalid_params`.
    */
   resolve(scope: Scope, target: Target): Promise<ServerSpec> {

@@ -105,7 +105,7 @@ export class Listing {
     if (!walk.isWanted) this.#abandon(walk);
   }
 
-  /** The walk that begins next: at the end of this turn of the event loop, so that its callers share it, or after the current one. */
+  /** The walk that begins next: once those who call together have called, so that they share it, or after the current one. */
   #following(): Walk {
     if (this.#next !== undefined) return this.#next;
     this.#next = new Walk();

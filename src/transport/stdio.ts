@@ -78,7 +78,7 @@ export class StdioTransport implements Transport {
     if (child === undefined || line.length >= this.#direct || child.stdin.writableNeedDrain || !this.#isRunning)
       return this.#sendWaiting(message, line, options);
     this.#lines.push(line);
-    // Messages of one turn of the event loop share a write; of many, the server begins with the first while the rest is prepared.
+    // Messages that are sent together share a write; of many, the server begins with the first while the rest is prepared.
     if (this.#lines.length === 1) void soon(() => this.#flush(child));
     else if (this.#lines.length === LINES_A_WRITE) this.#flush(child);
     return HANDED_OVER;
