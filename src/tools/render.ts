@@ -19,8 +19,10 @@ export function renderResult(result: unknown, limits: Limits): ContentBlock[] {
   if (Array.isArray(content) && content.length > MAX_BLOCKS)
     blocks.push(text(`[${content.length - MAX_BLOCKS} more blocks left out]`));
   if (content !== undefined && !Array.isArray(content)) blocks.push(text(`[content: ${short(content)}]`));
-  if (structuredContent !== undefined && !holds(blocks, structuredContent))
-    blocks.push(text(JSON.stringify(structuredContent)));
+  if (structuredContent !== undefined) {
+    const json = JSON.stringify(structuredContent);
+    if (!holds(blocks, structuredContent, json)) blocks.push(text(json));
+  }
   if (blocks.length === 0)
     blocks.push(text(content === undefined ? `[no content: ${short(result)}]` : "[the tool returned no content]"));
   return blocks;
@@ -85,11 +87,17 @@ function size(data: unknown): string {
   return `${Math.max(0, Math.floor((data.length * 3) / 4) - padding)} bytes`;
 }
 
-/** Whether a text block already holds this very JSON. */
-function holds(blocks: readonly ContentBlock[], value: unknown): boolean {
+/** Whether a text block already holds this very value, whose JSON is given. */
+function holds(blocks: readonly ContentBlock[], value: unknown, json: string): boolean {
   return blocks.some(
-    (block) => block.type === "text" && looksLikeJson(block.text) && isDeepStrictEqual(parse(block.text), value),
+    (block) => block.type === "text" && looksLikeJson(block.text) && says(block.text, value, json.length),
   );
+}
+
+/** Only what is as long in JSON, whatever the order of its keys, is compared: a comparison takes the time of the larger value. */
+function says(candidate: string, value: unknown, characters: number): boolean {
+  const parsed = parse(candidate);
+  return JSON.stringify(parsed)?.length === characters && isDeepStrictEqual(parsed, value);
 }
 
 function looksLikeJson(candidate: string): boolean {

@@ -55,6 +55,14 @@ describe("what a server sends is shown in bounded time and length", () => {
     expect(blocks).toHaveLength(1001);
     expect(blocks.at(-1)).toEqual({ type: "text", text: "[199000 more blocks left out]" });
   });
+
+  it("when 1,000 blocks of JSON stand beside structured content of 300,000 members", () => {
+    const content = Array.from({ length: 1000 }, () => ({ type: "text", text: '{"all":{}}' }));
+    const all = Object.fromEntries(Array.from({ length: 300_000 }, (_, at) => [`m${at}`, 1]));
+    const blocks = renderResult({ content, structuredContent: { all } }, LIMITS);
+    expect(blocks).toHaveLength(1001);
+    expect(blocks.at(-1)).toEqual({ type: "text", text: JSON.stringify({ all }) });
+  });
 });
 
 it("many short texts certainly fit only with the line ends between them", () => {
