@@ -12,6 +12,8 @@ export interface Limits {
   readonly discoveryPages: number;
   /** Tools (or resources, templates, prompts) of one discovery. */
   readonly discoveryTools: number;
+  /** All pages of one discovery. */
+  readonly discoveryBytes: number;
   /** Bytes of list pages remembered per connection, to recognise an unchanged list. */
   readonly rememberedListBytes: number;
   /** Connections in one plugin's registry. */
@@ -111,6 +113,7 @@ export const LIMITS: Limits = Object.freeze({
   nestedLevels: 256,
   discoveryPages: 100,
   discoveryTools: 16_384,
+  discoveryBytes: 64 * MiB,
   rememberedListBytes: 8 * MiB,
   connections: 64,
   stderrBytes: 8 * KiB,

@@ -88,6 +88,7 @@ export interface Facts {
   "limit.stream": { server: string; limitBytes: number; outcomeUnknown: boolean };
   "limit.pages": { server: string; method: string; limit: number };
   "limit.items": { server: string; method: string; limit: number };
+  "limit.list": { server: string; method: string; limitBytes: number };
   "limit.connections": { limit: number; open: readonly string[] };
   "limit.rounds": { server: string; method: string; limit: number };
 
@@ -365,6 +366,11 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
     code: "limit_exceeded",
     say: ({ server, method, limit }) =>
       `Server ${quote(server)} lists more than ${limit} items in ${method}; the walk was stopped.`,
+  },
+  "limit.list": {
+    code: "limit_exceeded",
+    say: ({ server, method, limitBytes }) =>
+      `Server ${quote(server)} sent more than ${mebibytes(limitBytes)} in ${method}; the walk was stopped.`,
   },
   "limit.connections": {
     code: "limit_exceeded",

@@ -144,6 +144,7 @@ export class Listing {
     let cursor: unknown;
     let count = 0;
     let names = -1;
+    let bytes = 0;
     for (;;) {
       const page = this.#complete(await this.#ask(pages.length, cursor, cancellation));
       const items = isObject(page) ? page[key] : undefined;
@@ -158,6 +159,9 @@ export class Listing {
       count += items.length;
       if (count > this.#limits.discoveryTools)
         throw new AdapterError("limit.items", { server, method, limit: this.#limits.discoveryTools });
+      bytes += this.#pages[pages.length - 1]?.answerBytes ?? 0;
+      if (bytes > this.#limits.discoveryBytes)
+        throw new AdapterError("limit.list", { server, method, limitBytes: this.#limits.discoveryBytes });
       cursor = (page as Readonly<Record<string, unknown>>)["nextCursor"];
       if (cursor === undefined || cursor === null) break;
       if (typeof cursor !== "string")

@@ -2,6 +2,8 @@
 export class RememberedPage {
   /** A larger answer is not remembered. */
   roomBytes = Number.POSITIVE_INFINITY;
+  /** Of the newest answer, whether it is remembered or not. */
+  answerBytes = 0;
   #raw: Buffer | string | undefined;
   #idStart = 0;
   #idEnd = 0;
@@ -27,6 +29,7 @@ export class RememberedPage {
   /** Remembers a parsed answer, if its id can be found near either end of it. */
   keep(raw: Buffer | string, id: number, result: unknown): void {
     this.forget();
+    this.answerBytes = raw.length;
     if (raw.length > this.roomBytes) return;
     const span = findId(raw, String(id));
     if (span === undefined) return;

@@ -90,6 +90,21 @@ describe("discovery", () => {
     expect(host.received("endless", "tools/list")).toHaveLength(100);
   });
 
+  test("pages that are too large in all are stopped, remembered or not, and the connection is kept", async () => {
+    for (const rememberedListBytes of [LIMITS.rememberedListBytes, 1]) {
+      const host = make({ limits: { discoveryBytes: 1000, rememberedListBytes } });
+      host.serve("large", "lists", "new-cursors").serve("small", "lists", "pages 3");
+      for (let round = 0; round < 2; round++) {
+        const { code, message } = await host.listFailure("large");
+        expect(code).toBe("limit_exceeded");
+        expect(message).toMatch(/sent more than .* in tools\/list/);
+        expect(names(await host.list("small"))).toEqual(["t0", "t1", "t2"]);
+      }
+      expect(host.received("large", "tools/list").length).toBeLessThan(40);
+      expect(host.pids("large")).toHaveLength(1);
+    }
+  });
+
   test("the walk as a whole has one deadline [E05]", async () => {
     const host = make().serve("slow", "lists", "slow-cursors");
     await host.run("mcp_request", { configPath: host.configPath, server: "slow", method: "ping" });
