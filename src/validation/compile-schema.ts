@@ -19,8 +19,9 @@ const OPTIONS: Options = {
 };
 const MAX_DEPTH = 64;
 const MAX_SUBSCHEMAS = 5000;
-/** Nodes of a value below which schemas that only branch cannot take long. */
+/** Nodes, and characters of texts and keys, of a value below which only schemas that are endless can take long. */
 const SMALL_VALUE = 2000;
+const SMALL_TEXTS = 20_000;
 const TOLD_CHARACTERS = 200;
 /** With these, a small schema can take for ever over a small value. */
 const ENDLESS: ReadonlySet<string> = new Set([
@@ -31,21 +32,18 @@ const ENDLESS: ReadonlySet<string> = new Set([
   "$dynamicRef",
   "$recursiveRef",
 ]);
-/** With these, the time is at most that of all subschemas for all values. */
-const BRANCHING: ReadonlySet<string> = new Set(["anyOf", "oneOf", "allOf", "if", "contains", "enum"]);
-
-/** How far a schema can be trusted with time. */
-type Cost = "linear" | "branching" | "endless";
 
 /** A check for one schema; problems of the schema itself become `unchecked` answers. Never throws. */
 export function compileSchema(schema: object, bounds: SchemaBounds): (value: unknown) => Check {
   const surveyed = survey(schema, bounds.schemaBytes);
-  if (typeof surveyed === "object") return () => unchecked(surveyed.problem);
+  if ("problem" in surveyed) return () => unchecked(surveyed.problem);
   const compiled = inTime(bounds.validationMs, () => compile(schema));
   if (typeof compiled !== "function") return () => compiled;
   return (value) => {
-    const timed = surveyed === "endless" || (surveyed === "branching" && !isSmall(value));
-    return timed ? inTime(bounds.validationMs, () => compiled(value)) : guarded(() => compiled(value));
+    // Else the time is at most that of all subschemas for the whole value.
+    return surveyed.endless || !isSmall(value)
+      ? inTime(bounds.validationMs, () => compiled(value))
+      : guarded(() => compiled(value));
   };
 }
 
@@ -81,11 +79,11 @@ function unchecked(reason: string): Check {
   return { kind: "unchecked", reason };
 }
 
-/** What the schema may cost, or why it is not used. */
-function survey(schema: object, limitBytes: number): Cost | { readonly problem: string } {
+/** Whether the schema can take for ever, or why it is not used. */
+function survey(schema: object, limitBytes: number): { readonly endless: boolean } | { readonly problem: string } {
   let left = MAX_SUBSCHEMAS;
   let problem: string | undefined;
-  let cost: Cost = "linear";
+  let endless = false;
   const walk = (node: unknown, depth: number): void => {
     if (problem !== undefined || typeof node !== "object" || node === null) return;
     if (depth > MAX_DEPTH || left-- <= 0) {
@@ -93,8 +91,7 @@ function survey(schema: object, limitBytes: number): Cost | { readonly problem: 
       return;
     }
     for (const [key, value] of Object.entries(node)) {
-      if (ENDLESS.has(key)) cost = "endless";
-      else if (BRANCHING.has(key) && cost === "linear") cost = "branching";
+      if (ENDLESS.has(key)) endless = true;
       // Basic, $ref Resolution: what resolves to a network address is never fetched.
       if ((key === "$ref" || key === "$dynamicRef") && typeof value === "string" && !value.startsWith("#"))
         problem = `its ${key} leads outside (${cut(value, TOLD_CHARACTERS)}), and nothing is fetched`;
@@ -104,20 +101,25 @@ function survey(schema: object, limitBytes: number): Cost | { readonly problem: 
   walk(schema, 0);
   if (problem === undefined && Buffer.byteLength(JSON.stringify(schema)) > limitBytes)
     problem = `it has more than ${limitBytes} bytes`;
-  return problem === undefined ? cost : { problem };
+  return problem === undefined ? { endless } : { problem };
 }
 
 function isSmall(value: unknown): boolean {
-  let left = SMALL_VALUE;
-  const count = (node: unknown): void => {
-    if (left-- <= 0 || typeof node !== "object" || node === null) return;
-    for (const child of Object.values(node)) {
-      if (left <= 0) return;
-      count(child);
+  let nodes = SMALL_VALUE;
+  let characters = SMALL_TEXTS;
+  const isMore = (node: unknown): boolean => {
+    if (typeof node === "string") characters -= node.length;
+    if (nodes-- <= 0 || characters < 0) return true;
+    if (typeof node !== "object" || node === null) return false;
+    if (Array.isArray(node)) return node.some(isMore);
+    const members = node as Readonly<Record<string, unknown>>;
+    for (const key in members) {
+      characters -= key.length;
+      if (isMore(members[key])) return true;
     }
+    return false;
   };
-  count(value);
-  return left > 0;
+  return !isMore(value);
 }
 
 let clock: { readonly script: Script; readonly context: Context } | undefined;
