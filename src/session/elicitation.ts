@@ -10,12 +10,46 @@ const DECLINED: InputAnswer = { result: { action: "decline" } };
 /** Client, Elicitation: forms are flat. A field without a type may still be a choice. */
 const FIELD_TYPES: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boolean", "array", undefined]);
 
+/** Share of the time that checks may take in the long run, and how much of it may be taken in advance. */
+const CHECK_SHARE = 0.1;
+const CHECK_MS = 1000;
+
+/**
+ * Checks what the host gives for the forms of one server, one at a time: a server that asks many questions, each of which is
+ * costly to check, must not hold up the host. What exceeds the time counts as fitting.
+ */
+export class FormChecks {
+  #latest: Promise<unknown> = Promise.resolve();
+  #spentMs = 0;
+  #since = 0;
+
+  fits(schema: object, content: unknown): Promise<boolean> {
+    const fits = this.#latest.then(() => this.#check(schema, content));
+    this.#latest = fits;
+    return fits;
+  }
+
+  async #check(schema: object, content: unknown): Promise<boolean> {
+    const begin = performance.now();
+    this.#spentMs = Math.max(0, this.#spentMs - (begin - this.#since) * CHECK_SHARE);
+    this.#since = begin;
+    if (this.#spentMs >= CHECK_MS) return true;
+    const check = await checkAgainst(schema, content);
+    this.#spentMs += performance.now() - begin;
+    return check.kind !== "mismatch";
+  }
+}
+
 /**
  * One `elicitation/create`, in form or URL mode (Client, Elicitation). A question that nobody could answer is refused before
  * the host is asked. Defaults of the form are filled in where the host's content leaves them out; content that does not fit
  * the requested schema is declined rather than sent.
  */
-export async function elicitation(params: Readonly<Record<string, unknown>>, ask: Ask): Promise<InputAnswer> {
+export async function elicitation(
+  params: Readonly<Record<string, unknown>>,
+  ask: Ask,
+  checks: FormChecks,
+): Promise<InputAnswer> {
   const mode = params["mode"] ?? "form";
   if (mode !== "form" && mode !== "url") return invalid("mode is neither form nor url");
   if (mode === "url") return urlMode(params, ask);
@@ -27,8 +61,7 @@ export async function elicitation(params: Readonly<Record<string, unknown>>, ask
   if (!isObject(answer)) return DECLINED;
   if (answer.action !== "accept") return { result: { action: answer.action === "cancel" ? "cancel" : "decline" } };
   const content = filledIn(properties, isObject(answer.content) ? answer.content : {});
-  const check = await checkAgainst(schema, content);
-  return check.kind === "mismatch" ? DECLINED : { result: { action: "accept", content } };
+  return (await checks.fits(schema, content)) ? { result: { action: "accept", content } } : DECLINED;
 }
 
 async function urlMode(params: Readonly<Record<string, unknown>>, ask: Ask): Promise<InputAnswer> {

@@ -4,6 +4,7 @@ import { cut } from "../cut.ts";
 import { reasonOf } from "../errors.ts";
 import { INTERNAL_ERROR, INVALID_PARAMS, isObject } from "../protocol/jsonrpc.ts";
 import type { InputAnswer } from "./answer.ts";
+import type { FormChecks } from "./elicitation.ts";
 
 export interface InputOptions {
   readonly server: string;
@@ -18,6 +19,7 @@ export class InputPort {
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly #options: InputOptions;
   readonly #open = new Set<Cancellation>();
+  #checks: FormChecks | undefined;
 
   constructor(options: InputOptions) {
     this.#options = options;
@@ -103,8 +105,11 @@ export class InputPort {
     }
     const { elicit } = services;
     if (elicit === undefined) return malformed("an elicitation");
-    const { elicitation } = await import("./elicitation.ts");
-    return elicitation(params, (asked) => elicit.call(services, asked, context) as Promise<ElicitResult | undefined>);
+    const { elicitation, FormChecks } = await import("./elicitation.ts");
+    this.#checks ??= new FormChecks();
+    const ask = (asked: Record<string, unknown>): Promise<ElicitResult | undefined> =>
+      elicit.call(services, asked, context) as Promise<ElicitResult | undefined>;
+    return elicitation(params, ask, this.#checks);
   }
 }
 

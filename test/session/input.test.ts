@@ -42,3 +42,18 @@ test("a form's answer holds its own fields and no others, with defaults where th
   const answer = await new InputPort({ server: "s", services }).ask("elicitation/create", { requestedSchema }, 1000);
   expect(answer).toEqual({ result: { action: "accept", content: { a: "x", b: 4 } } });
 });
+
+test("forms that are costly to check take a bounded part of the time, however many there are", async () => {
+  const content = { a: `${"a".repeat(60)}!` };
+  const services: HostServices = { elicit: async () => ({ action: "accept", content }) };
+  const port = new InputPort({ server: "s", services });
+  const ask = (pattern: string): Promise<unknown> => {
+    const requestedSchema = { type: "object", properties: { a: { type: "string", pattern } } };
+    return port.ask("elicitation/create", { requestedSchema }, 60_000);
+  };
+  expect(await ask("^b")).toEqual({ result: { action: "decline" } });
+  const begin = performance.now();
+  const answers = await Promise.all(Array.from({ length: 100 }, () => ask("^(a|a)*$")));
+  expect(performance.now() - begin).toBeLessThan(10_000);
+  for (const answer of answers) expect(answer).toEqual({ result: { action: "accept", content } });
+});
