@@ -1,3 +1,4 @@
+import { cut } from "../cut.ts";
 import { isObject, type JsonRpcMessage } from "./jsonrpc.ts";
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
@@ -9,6 +10,7 @@ const NAMED = new Map([
   ["resources/read", "uri"],
 ]);
 const MAX_DEPTH = 32;
+const PROBLEM_CHARACTERS = 300;
 
 /** The headers that mirror a request, as 2026-07-28 wants them (Streamable HTTP, Request Metadata). */
 export function mirrorHeaders(message: JsonRpcMessage, inputSchema?: unknown): Record<string, string> {
@@ -96,7 +98,7 @@ function collect(schema: Readonly<Record<string, unknown>>): Annotations {
   };
 
   walk(schema, [], true, 0);
-  return problem === undefined ? { found } : { found: [], problem };
+  return problem === undefined ? { found } : { found: [], problem: cut(problem, PROBLEM_CHARACTERS) };
 }
 
 /** Keywords whose values hold schemas under names of the server's choice. */

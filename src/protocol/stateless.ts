@@ -1,3 +1,4 @@
+import { cut } from "../cut.ts";
 import type { ClientIdentity, Dialect, EncodeOptions, Outcome, ServerIdentity, Wire } from "./dialect.ts";
 import { cancelNotice } from "./handshake.ts";
 import { headerProblem, mirrorHeaders } from "./headers.ts";
@@ -5,6 +6,7 @@ import { isObject, type JsonRpcRequest, type RequestId, withMeta } from "./jsonr
 import { revisionKnows, SELF_DESCRIBING } from "./versions.ts";
 
 const META = "io.modelcontextprotocol/";
+const TYPE_CHARACTERS = 100;
 const MAY_ASK_BACK: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
 
 /** The way of speaking in which every request describes itself and nothing is remembered between requests. */
@@ -60,7 +62,8 @@ export function discoveredIdentity(result: Readonly<Record<string, unknown>>): S
 function decode(method: string, result: unknown): Outcome {
   const type = isObject(result) ? result["resultType"] : undefined;
   if (type === undefined || type === "complete") return { kind: "complete", result };
-  if (type !== "input_required") return { kind: "invalid", reason: `unknown resultType ${JSON.stringify(type)}` };
+  if (type !== "input_required")
+    return { kind: "invalid", reason: `unknown resultType ${cut(JSON.stringify(type), TYPE_CHARACTERS)}` };
   if (!MAY_ASK_BACK.has(method)) return { kind: "invalid", reason: `${method} may not ask for input` };
   return inputRequired(result as Readonly<Record<string, unknown>>);
 }

@@ -8,6 +8,8 @@ import type { Session } from "../session/session.ts";
 
 /** A server's description of itself beyond this is reduced to its names. */
 const INFO_CHARACTERS = 2000;
+const MAX_CAPABILITIES = 50;
+const CAPABILITY_CHARACTERS = 100;
 
 /** One live connection: its conversation, and what was discovered over it. */
 export class Connection {
@@ -63,9 +65,10 @@ export class Connection {
     return Object.fromEntries(texts.map(([key, value]) => [key, cut(String(value), 200)]));
   }
 
-  /** The top-level capabilities it advertises. */
+  /** The top-level capabilities it advertises, in reasonable number and length. */
   get capabilities(): readonly string[] {
-    return Object.keys(this.session.dialect.server.capabilities);
+    const names = Object.keys(this.session.dialect.server.capabilities).slice(0, MAX_CAPABILITIES);
+    return names.map((name) => cut(name, CAPABILITY_CHARACTERS));
   }
 
   get instructions(): string | undefined {

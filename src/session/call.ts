@@ -1,4 +1,5 @@
 import type { Cancellation } from "../cancellation.ts";
+import { cut } from "../cut.ts";
 import { AdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import { isObject, type JsonRpcErrorObject, URL_ELICITATION_REQUIRED } from "../protocol/jsonrpc.ts";
@@ -121,8 +122,9 @@ async function answers(
   if (entries.length > limits.openQuestions) throw unusable(`it asks ${entries.length} questions at once`);
   for (const [key, request] of entries) {
     const asked = isObject(request) ? request["method"] : undefined;
-    if (typeof asked !== "string") throw unusable(`the question ${JSON.stringify(key)} names no method`);
-    if (!input.offers(asked)) throw unusable(`it asks for ${JSON.stringify(asked)}, which was not offered`);
+    const quoted = (text: string): string => cut(JSON.stringify(text), limits.nameCharacters);
+    if (typeof asked !== "string") throw unusable(`the question ${quoted(key)} names no method`);
+    if (!input.offers(asked)) throw unusable(`it asks for ${quoted(asked)}, which was not offered`);
   }
   const answered = await Promise.all(
     entries.map(async ([key, request]) => {

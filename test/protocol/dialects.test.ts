@@ -74,6 +74,14 @@ describe("what differs", () => {
     expect(stateless.decode("tools/call", result)).toMatchObject({ kind: "invalid", reason: expect.any(String) });
   });
 
+  test("a type of result that is unknown is told in reasonable length, however long it is", () => {
+    const outcome = stateless.decode("tools/call", { resultType: "x".repeat(100_000) });
+    expect(outcome).toMatchObject({
+      kind: "invalid",
+      reason: expect.stringMatching(/unknown resultType "x{90,200}…$/),
+    });
+  });
+
   const annotated = { type: "string", "x-mcp-header": "X" };
   test.each([
     ["a property", { properties: { a: annotated } }, true],

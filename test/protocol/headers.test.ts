@@ -91,6 +91,15 @@ describe("an annotation that no single argument can follow makes its tool unusab
     expect(headerProblem(schema)).toEqual(expect.any(String));
   });
 
+  test("which is told in reasonable length, however long its name and its place are", () => {
+    const long = "x".repeat(100_000);
+    for (const schema of [
+      annotated({ a: { type: "number", "x-mcp-header": long } }),
+      annotated({ [long]: { "x-mcp-header": "A" } }),
+    ])
+      expect(headerProblem(schema)?.length).toBeLessThan(400);
+  });
+
   test.each([
     [undefined],
     [null],

@@ -5,9 +5,15 @@ import type { ServerSpec } from "../../src/server-spec.ts";
 import type { InputPort } from "../../src/session/input.ts";
 import type { Session } from "../../src/session/session.ts";
 
-function shown(info: Readonly<Record<string, unknown>>): unknown {
-  const session = { dialect: { server: { info, capabilities: {} } } } as unknown as Session;
-  return new Connection({ spec: {} as ServerSpec, session, input: {} as InputPort, limits: LIMITS }).serverInfo;
+type Said = Readonly<Record<string, unknown>>;
+
+function connection(info: Said, capabilities: Said = {}): Connection {
+  const session = { dialect: { server: { info, capabilities } } } as unknown as Session;
+  return new Connection({ spec: {} as ServerSpec, session, input: {} as InputPort, limits: LIMITS });
+}
+
+function shown(info: Said): unknown {
+  return connection(info).serverInfo;
 }
 
 test("what a server says of itself is shown whole up to its bound, and then by its names alone, cut", () => {
@@ -17,4 +23,10 @@ test("what a server says of itself is shown whole up to its bound, and then by i
     name: `${"n".repeat(200)}…`,
     version: "1",
   });
+});
+
+test("of the capabilities that a server advertises the first are named, each in reasonable length", () => {
+  const many = Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`c${at}`, {}]));
+  expect(connection({}, { tools: {}, ["x".repeat(300)]: {} }).capabilities).toEqual(["tools", `${"x".repeat(100)}…`]);
+  expect(connection({}, many).capabilities).toEqual(Array.from({ length: 50 }, (_, at) => `c${at}`));
 });
