@@ -34,8 +34,7 @@ export class Redactor {
   text(text: string): string {
     if (this.#secrets.size === 0) return text;
     this.#search ??= new Search(new Set(spellings(this.#secrets)));
-    const spans = this.#search.spans(text);
-    return spans.length === 0 ? text : masked(text, spans);
+    return this.#search.masked(text);
   }
 
   /** The same for the end of a text whose beginning was dropped without a mark. */
@@ -85,21 +84,20 @@ class Search {
     }
   }
 
-  spans(text: string): Span[] {
-    const spans: Span[] = [];
+  masked(text: string): string {
     const found = this.#found(text);
-    if (found.size === 0) return spans;
+    if (found.size === 0) return text;
+    const cover = new Cover(text.length);
     const marks = Array.from(wholes(text, CUT), ([place]) => place);
     const reversed = marks.toReversed();
     for (const characters of found) {
       for (const secret of this.#byBeginning.get(characters) ?? []) {
-        if (found.has(secret.slice(-MIN_PIECE))) for (const span of wholes(text, secret)) spans.push(span);
-        for (const span of pieces(text, secret, marks, false)) spans.push(span);
+        if (found.has(secret.slice(-MIN_PIECE))) for (const span of wholes(text, secret)) cover.add(span);
+        coverPieces(cover, text, secret, marks, false);
       }
-      for (const secret of this.#byEnd.get(characters) ?? [])
-        for (const span of pieces(text, secret, reversed, true)) spans.push(span);
+      for (const secret of this.#byEnd.get(characters) ?? []) coverPieces(cover, text, secret, reversed, true);
     }
-    return spans;
+    return cover.masked(text);
   }
 
   #enter(index: Map<string, string[]>, characters: string, secret: string): void {
@@ -126,6 +124,39 @@ class Search {
   }
 }
 
+const PLAIN = 0;
+const BEGINS = 1;
+const GOES_ON = 2;
+
+/**
+ * What is to be masked of a text, by character, so that its size does not depend on the number of the spans, which may be of
+ * many secrets. Spans that overlap have one mask: a secret may contain another.
+ */
+class Cover {
+  readonly #cells: Uint8Array;
+
+  constructor(length: number) {
+    this.#cells = new Uint8Array(length);
+  }
+
+  add([start, end]: Span): void {
+    if (this.#cells[start] === PLAIN) this.#cells[start] = BEGINS;
+    this.#cells.fill(GOES_ON, start + 1, end);
+  }
+
+  masked(text: string): string {
+    const cells = this.#cells;
+    let clean = "";
+    let plain = 0;
+    for (let at = 0; at < cells.length; at++) {
+      if (cells[at] === PLAIN) continue;
+      if (cells[at] === BEGINS) clean += text.slice(plain, at) + MASK;
+      plain = at + 1;
+    }
+    return plain === 0 ? text : clean + text.slice(plain);
+  }
+}
+
 /** The hash with one more character. */
 function hashed(hash: number, unit: number): number {
   return ((hash << HASH_SHIFT) ^ unit) & (HASHES - 1);
@@ -141,9 +172,10 @@ function* wholes(text: string, secret: string): Iterable<Span> {
  * In linear time (Knuth, Morris, Pratt), for a server may have chosen both the text and the token. `marks` are the places of
  * the marks, in the order they are met.
  */
-function* pieces(text: string, secret: string, marks: readonly number[], backwards: boolean): Iterable<Span> {
+function coverPieces(cover: Cover, text: string, secret: string, marks: readonly number[], backwards: boolean): void {
   const step = backwards ? -1 : 1;
-  const pattern = backwards ? secret.split("").reverse().join("") : secret;
+  const pattern = Uint16Array.from({ length: secret.length }, (_, at) => secret.charCodeAt(at));
+  if (backwards) pattern.reverse();
   const borders = bordersOf(pattern);
   let at = backwards ? text.length - 1 : 0;
   let matched = 0;
@@ -153,15 +185,16 @@ function* pieces(text: string, secret: string, marks: readonly number[], backwar
     if ((from - at) * step > 0) [at, matched] = [from, 0];
     // The mark itself may be a character of the secret.
     for (; (mark - at) * step >= 0; at += step) {
-      if (at === mark && matched >= MIN_PIECE) yield backwards ? [at + 1, at + 1 + matched] : [at - matched, at];
-      while (matched > 0 && text[at] !== pattern[matched]) matched = borders[matched - 1] ?? 0;
-      if (text[at] === pattern[matched]) matched++;
+      if (at === mark && matched >= MIN_PIECE) cover.add(backwards ? [at + 1, at + 1 + matched] : [at - matched, at]);
+      const unit = text.charCodeAt(at);
+      while (matched > 0 && unit !== pattern[matched]) matched = borders[matched - 1] ?? 0;
+      if (unit === pattern[matched]) matched++;
     }
   }
 }
 
 /** For each beginning of a pattern, the length of the longest shorter one that it ends with. */
-function bordersOf(pattern: string): Uint32Array {
+function bordersOf(pattern: Uint16Array): Uint32Array {
   const borders = new Uint32Array(pattern.length);
   for (let at = 1, length = 0; at < pattern.length; at++) {
     while (length > 0 && pattern[at] !== pattern[length]) length = borders[length - 1] ?? 0;
@@ -169,17 +202,6 @@ function bordersOf(pattern: string): Uint32Array {
     borders[at] = length;
   }
   return borders;
-}
-
-/** Spans that overlap have one mask: a secret may contain another. */
-function masked(text: string, spans: Span[]): string {
-  let clean = "";
-  let done = 0;
-  for (const [start, end] of spans.sort(([a], [b]) => a - b)) {
-    if (start >= done) clean += text.slice(done, start) + MASK;
-    done = Math.max(done, end);
-  }
-  return clean + text.slice(done);
 }
 
 function* spellings(secrets: Iterable<string>): Iterable<string> {
