@@ -114,11 +114,17 @@ function typeName(property: unknown, depth = 0): string {
       .slice(0, MAX_CHOICES)
       .filter((one) => typeof one === "string" && one !== "null")
       .join("|");
-  if (type === "array") return depth > 2 ? "any[]" : `${typeName(items, depth + 1)}[]`;
+  if (type === "array") return arrayName(items, depth);
   if (typeof type === "string") return type;
   const options = Array.isArray(anyOf) ? anyOf : oneOf;
   if (!Array.isArray(options) || depth > 2) return "any";
   const names = new Set(options.slice(0, MAX_CHOICES).map((option) => typeName(option, depth + 1)));
   names.delete("null");
   return [...names].join("|") || "any";
+}
+
+/** A choice of elements stands in brackets: `a|b[]` is `a`, or a list of `b`. */
+function arrayName(items: unknown, depth: number): string {
+  const element = depth > 2 ? "any" : typeName(items, depth + 1);
+  return element.includes("|") ? `(${element})[]` : `${element}[]`;
 }

@@ -24,6 +24,17 @@ describe("a signature", () => {
     );
   });
 
+  test("keeps a list of a choice apart from a choice with a list in it", () => {
+    const properties = {
+      formats: { type: "array", items: { enum: ["html", "text"] } },
+      parts: { type: "array", items: { anyOf: [{ type: "object" }, { type: "string" }] } },
+      either: { anyOf: [{ type: "array", items: { type: "string" } }, { type: "string" }] },
+    };
+    expect(signature({ inputSchema: { properties } })).toBe(
+      'formats?: ("html"|"text")[], parts?: (object|string)[], either?: string[]|string',
+    );
+  });
+
   test("tells less of what may be left out where less is asked for", () => {
     const schema = { properties: { a: { type: "string" }, b: { type: "number" }, c: {} }, required: ["b"] };
     expect(signature({ inputSchema: schema }, "names")).toBe("b: number, a?, c?");
