@@ -8,6 +8,9 @@ const SHORT = 60;
 const MAX_PARAMETERS = 24;
 const MAX_ARGUMENTS = 1000;
 const MAX_CHOICES = 6;
+const MAX_DEPTH = 2;
+/** Of one signature: a few schemas that refer to one another could be read for ever. */
+const MAX_SCHEMAS = 500;
 const PART_CHARACTERS = 120;
 const SIGNATURE_CHARACTERS = 1000;
 
@@ -81,10 +84,11 @@ function parametersOf({ arguments: list, inputSchema: schema }: Item): Parameter
   if (Array.isArray(list)) return list.slice(0, MAX_ARGUMENTS).filter(isObject).map(promptArgument);
   if (!isObject(schema) || !isObject(schema["properties"])) return [];
   const required = new Set<unknown>(Array.isArray(schema["required"]) ? schema["required"] : []);
+  const whole: Whole = { schema, left: MAX_SCHEMAS };
   return Object.entries(schema["properties"]).map(([name, property]) => ({
     name,
     required: required.has(name),
-    type: () => typeName(property),
+    type: () => typeName(property, whole),
   }));
 }
 
@@ -101,9 +105,16 @@ function cut(text: string): string {
   return text.length > PART_CHARACTERS ? `${withoutHalfCharacter(text.slice(0, PART_CHARACTERS))}…` : text;
 }
 
-function typeName(property: unknown, depth = 0): string {
-  if (!isObject(property)) return "any";
-  const { enum: choices, const: constant, type, anyOf, oneOf, items } = property;
+/** The schema that a part of it can refer to, and how many more parts are looked at. */
+interface Whole {
+  readonly schema: Item;
+  left: number;
+}
+
+function typeName(property: unknown, whole: Whole, depth = 0): string {
+  if (!isObject(property) || whole.left-- <= 0) return ANY;
+  const { $ref: reference, enum: choices, const: constant, type, anyOf, oneOf, allOf, items } = property;
+  if (typeof reference === "string") return typeName(referredTo(reference, whole), whole, depth);
   if (constant !== undefined) return JSON.stringify(constant);
   if (Array.isArray(choices)) {
     const shown = choices.slice(0, MAX_CHOICES).map((choice) => JSON.stringify(choice));
@@ -113,18 +124,38 @@ function typeName(property: unknown, depth = 0): string {
     return type
       .slice(0, MAX_CHOICES)
       .filter((one) => typeof one === "string" && one !== "null")
+      .map((one) => (one === "array" ? arrayName(items, whole, depth) : one))
       .join("|");
-  if (type === "array") return arrayName(items, depth);
+  if (type === "array") return arrayName(items, whole, depth);
   if (typeof type === "string") return type;
+  if (depth > MAX_DEPTH) return ANY;
+  const names = (parts: readonly unknown[]): Set<string> =>
+    new Set(parts.slice(0, MAX_CHOICES).map((part) => typeName(part, whole, depth + 1)));
+  // What must be all of these is what the first of them says that says anything.
+  if (Array.isArray(allOf)) return [...names(allOf)].find((name) => name !== ANY) ?? ANY;
   const options = Array.isArray(anyOf) ? anyOf : oneOf;
-  if (!Array.isArray(options) || depth > 2) return "any";
-  const names = new Set(options.slice(0, MAX_CHOICES).map((option) => typeName(option, depth + 1)));
-  names.delete("null");
-  return [...names].join("|") || "any";
+  if (!Array.isArray(options)) return ANY;
+  const either = names(options);
+  either.delete("null");
+  return [...either].join("|") || ANY;
 }
 
+const ANY = "any";
+
 /** A choice of elements stands in brackets: `a|b[]` is `a`, or a list of `b`. */
-function arrayName(items: unknown, depth: number): string {
-  const element = depth > 2 ? "any" : typeName(items, depth + 1);
+function arrayName(items: unknown, whole: Whole, depth: number): string {
+  const element = depth > MAX_DEPTH ? ANY : typeName(items, whole, depth + 1);
   return element.includes("|") ? `(${element})[]` : `${element}[]`;
+}
+
+/** The part of the schema that a local reference names, such as `#/$defs/Color`; nothing is ever fetched. */
+function referredTo(reference: string, { schema }: Whole): unknown {
+  if (!reference.startsWith("#/") || reference.length > PART_CHARACTERS) return undefined;
+  let found: unknown = schema;
+  for (const step of reference.slice(2).split("/")) {
+    const key = step.replaceAll("~1", "/").replaceAll("~0", "~");
+    if (typeof found !== "object" || found === null || !Object.hasOwn(found, key)) return undefined;
+    found = (found as Readonly<Record<string, unknown>>)[key];
+  }
+  return found;
 }

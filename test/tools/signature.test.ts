@@ -35,6 +35,53 @@ describe("a signature", () => {
     );
   });
 
+  test("says what a list holds that may be null, and what a reference within the schema stands for", () => {
+    const schema = {
+      properties: {
+        tags: { type: ["null", "array"], items: { type: "string" } },
+        color: { $ref: "#/$defs/Color" },
+        colors: { type: "array", items: { $ref: "#/$defs/Color" } },
+        shade: { anyOf: [{ $ref: "#/$defs/Color" }, { type: "null" }] },
+        base: { allOf: [{ $ref: "#/$defs/Color" }], default: "red" },
+        again: { $ref: "#/properties/tags" },
+        odd: { $ref: "#/$defs/a~1b~0c" },
+      },
+      $defs: { Color: { enum: ["red", "blue"] }, "a/b~c": { type: "integer" } },
+    };
+    expect(signature({ inputSchema: schema })).toBe(
+      'tags?: string[], color?: "red"|"blue", colors?: ("red"|"blue")[], shade?: "red"|"blue", base?: "red"|"blue", ' +
+        "again?: string[], odd?: integer",
+    );
+  });
+
+  test.each([
+    "#",
+    "#/",
+    "#/$defs/Missing",
+    "#/$defs/Loop",
+    "#/properties/toString",
+    "https://example.com/color",
+    "",
+    5,
+  ])("says nothing of what the reference %j stands for", ($ref) => {
+    const $defs = { Loop: { $ref: "#/$defs/Loop" } };
+    expect(signature({ inputSchema: { properties: { a: { $ref } }, $defs } })).toBe("a?: any");
+  });
+
+  test("is made in bounded time, however often schemas refer to one another", () => {
+    let looks = 0;
+    const leaf = {
+      get type() {
+        looks++;
+        return "string";
+      },
+    };
+    const six = (name: string): object => ({ anyOf: Array.from({ length: 6 }, () => ({ $ref: `#/$defs/${name}` })) });
+    const properties = Object.fromEntries(Array.from({ length: 24 }, (_, at) => [`p${at}`, six("a")]));
+    signature({ inputSchema: { properties, $defs: { a: six("b"), b: six("leaf"), leaf } } });
+    expect(looks).toBeLessThan(500);
+  });
+
   test("tells less of what may be left out where less is asked for", () => {
     const schema = { properties: { a: { type: "string" }, b: { type: "number" }, c: {} }, required: ["b"] };
     expect(signature({ inputSchema: schema }, "names")).toBe("b: number, a?, c?");
