@@ -36,17 +36,28 @@ export function json(value: Record<string, unknown>): AgentToolResult {
 export async function listAnswer(options: ListAnswerOptions): Promise<AgentToolResult> {
   const { head, kind, items, spec, context, single } = options;
   const limit = spec.maxResultBytes ?? context.runtime.limits.resultBytes;
-  const { instructions, ...identity } = head;
+  const { instructions, ...said } = head;
   const shown =
     instructions === undefined || single ? {} : { instructions: cut(instructions, INSTRUCTIONS_CHARACTERS) };
   const notes = notesOf(options);
-  const full = JSON.stringify({ ...identity, ...shown, [kind]: [...items.values()], ...notes });
+  const whole = JSON.stringify({ ...said, ...shown, [kind]: [...items.values()], ...notes });
   // Read anew, so that it is the host's own: the list itself is remembered while the server's does not change.
-  const details = JSON.parse(full) as Record<string, unknown>;
+  const details = JSON.parse(whole) as Record<string, unknown>;
   if (instructions !== undefined) details["instructions"] = instructions;
+  const identity = { ...said, serverInfo: withoutIcons(said.serverInfo) };
+  const full = [said.serverInfo, ...items.values()].every((item) => item["icons"] === undefined)
+    ? whole
+    : JSON.stringify({ ...identity, ...shown, [kind]: [...items.values()].map(withoutIcons), ...notes });
   if (fits(full, limit)) return { content: [{ type: "text", text: full }], details };
-  const text = single ? await wholeInFile(options, full) : compact(options, identity, notes, limit);
+  const text = single ? await wholeInFile(options, identity, full) : compact(options, identity, notes, limit);
   return { content: [{ type: "text", text }], details };
+}
+
+/** Icons are for a screen, and often whole images as base64: a model does not pay for them. */
+function withoutIcons(item: Item): Item {
+  if (item["icons"] === undefined) return item;
+  const { icons: _, ...rest } = item;
+  return rest;
 }
 
 function compact(
@@ -89,9 +100,12 @@ function namesThatFit(
   return make(names.slice(0, low), names.length - low);
 }
 
-async function wholeInFile({ head, kind, items, context }: ListAnswerOptions, full: string): Promise<string> {
+async function wholeInFile(
+  { kind, items, context }: ListAnswerOptions,
+  identity: Record<string, unknown>,
+  full: string,
+): Promise<string> {
   const [[name, item] = ["", {}] as const] = items;
-  const { instructions: _, ...identity } = head;
   let hint: string;
   try {
     hint = `Too large to show. The whole is in ${await context.runtime.spill.write(full, "json")} until the session ends.`;

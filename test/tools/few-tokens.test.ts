@@ -77,6 +77,30 @@ describe("a server with 400 tools", () => {
   });
 });
 
+describe("a server with icons", () => {
+  test("pays for none of them: a list and one tool are in full without, and the details hold them", async () => {
+    const host = make().serve("small", "lists", "icons 1000").serve("large", "lists", "icons 60000");
+    for (const server of ["small", "large"]) {
+      for (const [more, names] of [[{}, ["one", "two"]] as const, [{ tool: "two" }, ["two"]] as const]) {
+        const answer = await host.list(server, more);
+        expect(jsonOf(answer)).toEqual({
+          server,
+          serverInfo: { name: "fixture", version: "1.0.0" },
+          protocolVersion: expect.any(String),
+          tools: names.map((name) => ({ name, inputSchema: { type: "object" } })),
+        });
+        expect(answer.details?.["tools"]).toEqual(
+          names.map((name) =>
+            expect.objectContaining({ name, icons: [expect.objectContaining({ mimeType: "image/png" })] }),
+          ),
+        );
+      }
+    }
+    const { details } = await host.list("small");
+    expect(details?.["serverInfo"]).toMatchObject({ icons: [{ mimeType: "image/png" }] });
+  });
+});
+
 describe("a search over all servers", () => {
   test("ranks across them within the same bound, and names one that fails", async () => {
     const host = make().serve("money", "catalog", "billing").serve("staff", "catalog", "people");
