@@ -94,19 +94,34 @@ function termsOf(query: string): Term[] {
     else if (meaningful && STOP_WORDS.has(word)) continue;
     if (terms.has(root)) continue;
     // `failed` and `running` say which, not what to do.
-    const isVerb = actions.has(root) && !/.(?:ed|ing)$/.test(word);
+    const state = isState(asked, at);
+    const isVerb = actions.has(root) && !state && !/.(?:ed|ing)$/.test(word);
     const kind = !isVerb ? "thing" : reading.has(root) ? "reading" : "action";
     const weight = actions.has(root) && !isVerb ? PARTICIPLE_WEIGHT : 1;
-    terms.set(root, { stem: root, synonyms: synonyms.get(root) ?? none, weight, kind });
+    terms.set(root, { stem: root, synonyms: (state ? undefined : synonyms.get(root)) ?? none, weight, kind });
   }
   const all = [...terms.values()];
-  // Who names only a thing wants to see it.
+  // Who names only a thing wants to see it, and who names all in a state wants their list.
   const [get] = reading;
-  if (all.length > 0 && get !== undefined && all.every(({ kind }) => kind === "thing"))
-    all.push({ stem: get, synonyms: synonyms.get(get) ?? none, weight: IMPLIED_WEIGHT, kind: "implied" });
+  if (all.length > 0 && get !== undefined && all.every(({ kind }) => kind === "thing")) {
+    const seen = (root: string): ReadonlySet<string> => synonyms.get(root) ?? none;
+    if (asked.some((_, at) => isState(asked, at)))
+      all.push({ stem: LIST, synonyms: seen(LIST), weight: 1, kind: "reading" });
+    else all.push({ stem: get, synonyms: seen(get), weight: IMPLIED_WEIGHT, kind: "implied" });
+  }
   for (const joined of joinedWords(asked)) all.push({ stem: joined, synonyms: none, weight: 1, kind: "joined" });
   return all;
 }
+
+/** `open issues` are those that are open; `open an issue` makes one. */
+function isState(asked: readonly string[], at: number): boolean {
+  if (asked[at] !== "open") return false;
+  const [next = "", last = ""] = asked.slice(at + 1, at + 3);
+  return PLURAL.test(next) || (!STOP_WORDS.has(next) && PLURAL.test(last));
+}
+
+const LIST = "list";
+const PLURAL = /[^isu]s$/;
 
 /** Two or three words that a server may write as one: `auto reply`, `who am I`. */
 function joinedWords(asked: readonly string[]): Set<string> {

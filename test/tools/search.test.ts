@@ -99,6 +99,22 @@ describe("a search", () => {
     expect(ranked.slice(0, expected.length)).toEqual(expected);
   });
 
+  test.each([
+    ["open issues", "list_issues"],
+    ["open merge requests", "list_merge_requests"],
+    ["open tabs", "list_tabs"],
+    ["open an issue", "create_issue"],
+    ["open a merge request", "create_merge_request"],
+    ["open the settings", "open_settings"],
+  ])("tells what is open from what is to be opened: %j", (query, expected) => {
+    const names = [
+      ...["create_issue", "get_issue", "update_issue", "list_issues", "create_merge_request", "get_merge_request"],
+      ...["list_merge_requests", "create_tab", "list_tabs", "open_settings"],
+    ];
+    const items = names.map((name) => ({ item: { name, description: "It is open, or it is closed." } }));
+    expect(rank(query, items)[0]?.item.name).toBe(expected);
+  });
+
   test("reads other scripts, and the names of servers where several are searched", () => {
     const everywhere = [
       { server: "files", item: { name: "読む", description: "ファイルを読む。" } },
