@@ -50,7 +50,7 @@ export const STOP_WORDS: ReadonlySet<string> = new Set(
 /** Verbs that leave everything as it is; nearly every server has tools for them. */
 const READING = [
   "get read show list view fetch retrieve see display look describe inspect browse enumerate",
-  "search find query lookup discover",
+  "search find query lookup discover list",
 ];
 
 /** Verbs; of one line, each may stand for each. What people write as two words is one here. */

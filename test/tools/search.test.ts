@@ -115,6 +115,19 @@ describe("a search", () => {
     expect(rank(query, items)[0]?.item.name).toBe(expected);
   });
 
+  test.each([
+    ["find issues", ["list_issues", "get_issue"]],
+    ["search for a branch", ["list_branches"]],
+    ["find code", ["search_code"]],
+  ])("takes a list where nothing searches: %j", (query, expected) => {
+    const names = ["get_issue", "create_issue", "list_issues", "delete_branch", "list_branches", "list_code_owners"];
+    const ranked = rank(
+      query,
+      [...names, "search_code"].map((name) => ({ item: { name } })),
+    ).map(({ item }) => item.name);
+    expect(ranked.slice(0, expected.length)).toEqual(expected);
+  });
+
   test("reads other scripts, and the names of servers where several are searched", () => {
     const everywhere = [
       { server: "files", item: { name: "読む", description: "ファイルを読む。" } },
