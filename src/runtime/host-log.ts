@@ -1,4 +1,5 @@
 import type { HostServices } from "../contract.ts";
+import { cut } from "../cut.ts";
 import { reasonOf } from "../errors.ts";
 import type { Redactor } from "../redactor.ts";
 
@@ -14,8 +15,8 @@ export function logToHost(
   { level, server, message }: { level: string; server: string; message: string },
 ): void {
   try {
-    // Cut before it is masked, a secret would show its beginning.
-    services.log?.({ level, server, message: redactor.text(message).slice(0, MESSAGE_CHARACTERS) });
+    // Cut before it is masked, since a message may have megabytes; beside the mark of the cut the redactor finds the rest of a secret.
+    services.log?.({ level, server, message: redactor.text(cut(message, MESSAGE_CHARACTERS)) });
   } catch (error) {
     if (warned.has(services)) return;
     warned.add(services);

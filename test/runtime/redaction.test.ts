@@ -45,7 +45,7 @@ describe("secrets of a config", () => {
     expect(search).toContain("cannot log in with [redacted]");
     expect(search).not.toContain(SECRET);
     await host.call("talker", "log", { level: "info", message: `${"m".repeat(3980)}${long}` });
-    expect(logged).toEqual([`${"m".repeat(3980)}[redacted]`]);
+    expect(logged).toEqual([`${"m".repeat(3980)}[redacted]…`]);
   });
 
   test("of a variable that is not set are named, not printed, and nothing starts [K05]", async () => {
