@@ -6,6 +6,8 @@ const PARAMETER_CHARACTERS = 80;
 const MAX_CHOICES = 20;
 const MAX_PARAMETERS = 50;
 const OTHER_CHARACTERS = 2000;
+/** Of each field, in all items together: a list of thousands is searched in the time of one of hundreds. */
+const FIELD_CHARACTERS = 2_000_000;
 
 /** Where a search looks for its words. */
 export interface SearchTexts {
@@ -19,26 +21,27 @@ export interface SearchTexts {
   readonly server: string;
 }
 
-/** The texts of an item, each of bounded length. */
-export function searchTexts(item: Item, server: string | undefined): SearchTexts {
+/** The texts of one of so many items, each of bounded length. */
+export function searchTexts(item: Item, server: string | undefined, items: number): SearchTexts {
   const { name, uri, uriTemplate, title, description } = item;
   const parameters = parametersOf(item);
-  const told = typeof description === "string" ? description.slice(0, DESCRIPTION_CHARACTERS) : "";
+  const most = Math.min(OTHER_CHARACTERS, Math.ceil(FIELD_CHARACTERS / items));
+  const told = typeof description === "string" ? description.slice(0, Math.min(DESCRIPTION_CHARACTERS, most)) : "";
   const end = /[.!?\u3002\uff01\uff1f](?=\s|$)|\n/u.exec(told)?.index ?? told.length;
   const texts = [name, uri, uriTemplate].filter((text) => typeof text === "string");
   return {
     name: texts.join(" ").slice(0, OTHER_CHARACTERS),
-    title: typeof title === "string" ? title.slice(0, OTHER_CHARACTERS) : "",
+    title: typeof title === "string" ? title.slice(0, most) : "",
     firstSentence: told.slice(0, end),
     description: told.slice(end),
     parameters: parameters
       .map(([name]) => name)
       .join(" ")
-      .slice(0, OTHER_CHARACTERS),
+      .slice(0, most),
     parameterTexts: parameters
       .map(([, property]) => saidOf(property))
       .join(" ")
-      .slice(0, OTHER_CHARACTERS),
+      .slice(0, most),
     server: server ?? "",
   };
 }

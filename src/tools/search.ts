@@ -60,7 +60,9 @@ export function rank<T extends { readonly item: Item; readonly server?: string }
   const terms = termsOf(query);
   if (terms.length === 0) return [...candidates];
   const matches = matcher(terms);
-  const documents = candidates.map(({ item, server }) => documentOf(item, server, terms, matches));
+  const documents = candidates.map(({ item, server }) => {
+    return documentOf(searchTexts(item, server, candidates.length), terms, matches);
+  });
   const weights = terms.map(({ weight }, at) => weight * rarity(at, documents));
   // Where what is asked for is found anywhere, a tool that only lists or shows something else is no answer.
   const telling = terms.flatMap(({ kind }, at) => (kind === "reading" || kind === "implied" ? [] : [at]));
@@ -171,15 +173,9 @@ function shareOf({ stem: wanted, synonyms, kind }: Term, root: string): number {
   return root.length >= MIN_PREFIX && wanted.startsWith(root) ? PREFIX_SHARE : 0;
 }
 
-function documentOf(
-  item: Item,
-  server: string | undefined,
-  terms: readonly Term[],
-  matches: (word: string) => readonly Match[],
-): Document {
+function documentOf(texts: SearchTexts, terms: readonly Term[], matches: (word: string) => readonly Match[]): Document {
   const worth = new Array<number>(terms.length).fill(0);
   const best = new Array<number>(terms.length).fill(0);
-  const texts = searchTexts(item, server);
   for (const field of FIELD_NAMES) {
     const found = words(texts[field]);
     let hits: number[] | undefined;

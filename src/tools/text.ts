@@ -44,13 +44,18 @@ const MAX_LENGTH_DIFFERENCE = 24;
 /** Names within a small edit distance of what was asked, or that contain it; best first. */
 export function nearNames(asked: string, names: Iterable<string>, most: number): string[] {
   const wanted = fold(asked);
+  const farthest = Math.max(2, wanted.length / 3);
   const scored: { name: string; score: number }[] = [];
   for (const name of names) {
     const folded = fold(name);
     if (Math.abs(folded.length - wanted.length) > MAX_LENGTH_DIFFERENCE) continue;
     const score =
-      folded === wanted ? 0 : folded.includes(wanted) || wanted.includes(folded) ? 1 : distance(wanted, folded);
-    if (score <= Math.max(2, wanted.length / 3)) scored.push({ name, score });
+      folded === wanted
+        ? 0
+        : folded.includes(wanted) || wanted.includes(folded)
+          ? 1
+          : distance(wanted, folded, farthest);
+    if (score <= farthest) scored.push({ name, score });
   }
   return scored
     .sort((a, b) => a.score - b.score)
@@ -65,16 +70,24 @@ function fold(name: string): string {
     .replace(/[^\p{L}\p{N}]/gu, "");
 }
 
-/** Levenshtein distance, two rows. */
-function distance(a: string, b: string): number {
-  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
+/** Levenshtein distance, row by row. What is farther than `most` is only told to be that. */
+function distance(a: string, b: string, most: number): number {
+  const row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {
-    const row = [i];
+    const unit = a.charCodeAt(i - 1);
+    let diagonal = i - 1;
+    let left = i;
+    let least = i;
+    row[0] = i;
     for (let j = 1; j <= b.length; j++) {
-      const substitution = (previous[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      row.push(Math.min((previous[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, substitution));
+      const above = row[j] ?? 0;
+      left = Math.min(above + 1, left + 1, diagonal + (unit === b.charCodeAt(j - 1) ? 0 : 1));
+      row[j] = left;
+      diagonal = above;
+      if (left < least) least = left;
     }
-    previous = row;
+    // No row's least is smaller than that of the row above it.
+    if (least > most) return least;
   }
-  return previous[b.length] ?? 0;
+  return row[b.length] ?? 0;
 }

@@ -32,6 +32,23 @@ describe("what a server sends is shown in bounded time and length", () => {
     expect(rank("echo", tools)).toEqual([]);
   });
 
+  it("when 16,384 tools have as many words in every field as are ever searched", () => {
+    const words = (from: number): string => Array.from({ length: 400 }, (_, at) => `w${(from + at) % 9973}`).join(" ");
+    const parameter = { description: words(0) };
+    const properties = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`parameter_${at}`, parameter]));
+    const tools = Array.from({ length: 16_384 }, (_, at) => {
+      return {
+        item: {
+          name: `t${at}`,
+          title: at === 9 ? `report ${words(at)}` : words(at),
+          description: words(at),
+          inputSchema: { properties },
+        },
+      };
+    });
+    expect(rank("report", tools).map(({ item }) => item.name)).toEqual(["t9"]);
+  });
+
   it("when a name is longer than any call could name: it is left out, with its reason", () => {
     const page = { tools: [{ name: "n".repeat(1_000_000) }, { name: "n".repeat(LIMITS.nameCharacters) }] };
     const dialect = handshakeDialect(

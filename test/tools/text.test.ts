@@ -47,5 +47,6 @@ describe("near names", () => {
     expect(nearNames("readfile", names, 5)).toEqual(["read_file", "READ-FILE", "readFiles"]);
     expect(nearNames("rad_file", names, 1)).toEqual(["read_file"]);
     expect(nearNames("quite different", names, 5)).toEqual([]);
+    expect(nearNames("raed_file", names, 1)).toEqual(["read_file"]);
   });
 });
