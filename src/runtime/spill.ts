@@ -1,5 +1,5 @@
-import { rmSync } from "node:fs";
-import { chmod, type FileHandle, mkdtemp, open, rm } from "node:fs/promises";
+import { chmodSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { type FileHandle, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AdapterError } from "../errors.ts";
@@ -9,14 +9,23 @@ const PIECE_CHARACTERS = 2_097_152;
 
 /** Whole texts that were too long for the model, in private files until the session ends. */
 export class Spill {
-  #folder: Promise<string> | undefined;
+  readonly #parent: string;
   #path: string | undefined;
   #count = 0;
   #isCleared = false;
   readonly #writing = new Set<Promise<string>>();
   readonly #onExit = (): void => {
-    if (this.#path !== undefined) rmSync(this.#path, { recursive: true, force: true });
+    try {
+      if (this.#path !== undefined) rmSync(this.#path, { recursive: true, force: true, maxRetries: 3, retryDelay: 10 });
+    } catch {
+      // Thrown here it would change how the host ends.
+    }
   };
+
+  /** The private folder is made in `parent`. */
+  constructor(parent: string = tmpdir()) {
+    this.#parent = parent;
+  }
 
   /** Writes the text (mode 0600, in a folder of mode 0700) and gives the file's path. @throws AdapterError after `clear`, or the system's error. */
   async write(text: string, extension: "txt" | "json"): Promise<string> {
@@ -34,16 +43,14 @@ export class Spill {
   async clear(): Promise<void> {
     this.#isCleared = true;
     await Promise.allSettled(this.#writing);
-    process.off("exit", this.#onExit);
-    const path = this.#path;
-    this.#path = undefined;
     // What cannot be removed is left to the system's own cleaning of its temporary folder.
-    if (path !== undefined) await rm(path, { recursive: true, force: true }).catch(() => undefined);
+    if (this.#path !== undefined) await rm(this.#path, { recursive: true, force: true }).catch(() => undefined);
+    this.#path = undefined;
+    process.off("exit", this.#onExit);
   }
 
   async #write(text: string, extension: string): Promise<string> {
-    this.#folder ??= this.#create();
-    const path = join(await this.#folder, `result-${++this.#count}.${extension}`);
+    const path = join(this.#folder(), `result-${++this.#count}.${extension}`);
     const file = await open(path, "wx", 0o600);
     try {
       await writeText(file, text);
@@ -56,11 +63,16 @@ export class Spill {
     return path;
   }
 
-  async #create(): Promise<string> {
-    const path = await mkdtemp(join(tmpdir(), "rpi-mcp-"));
-    await chmod(path, 0o700);
+  /**
+   * The folder, made anew where somebody cleaned it away. At once: one that came to be while the host exits would be nobody's
+   * to remove.
+   */
+  #folder(): string {
+    if (this.#path !== undefined && existsSync(this.#path)) return this.#path;
+    const path = mkdtempSync(join(this.#parent, "rpi-mcp-"));
+    if (this.#path === undefined) process.on("exit", this.#onExit);
     this.#path = path;
-    process.on("exit", this.#onExit);
+    chmodSync(path, 0o700);
     return path;
   }
 }

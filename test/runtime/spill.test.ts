@@ -1,7 +1,17 @@
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { describe, expect, test } from "@jest/globals";
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { Spill } from "../../src/runtime/spill.ts";
 
 describe("the private files of a session", () => {
@@ -34,6 +44,61 @@ describe("the private files of a session", () => {
     await expect(spill.write("late", "txt")).rejects.toMatchObject({ code: "closed" });
     await spill.clear();
     expect(process.listenerCount("exit")).toBe(listeners);
+  });
+
+  describe("in a temporary folder that does not last", () => {
+    let tmp: string;
+    beforeEach(() => {
+      tmp = join(mkdtempSync(join(tmpdir(), "spill-test-")), "tmp");
+    });
+    afterEach(() => rmSync(dirname(tmp), { recursive: true, force: true }));
+
+    test("are kept again as soon as it can be written again", async () => {
+      const spill = new Spill(tmp);
+      await expect(spill.write("one", "txt")).rejects.toMatchObject({ code: "ENOENT" });
+      mkdirSync(tmp);
+      expect(readFileSync(await spill.write("two", "txt"), "utf8")).toBe("two");
+      await spill.clear();
+      expect(readdirSync(tmp)).toEqual([]);
+    });
+
+    test("are kept again, under names of their own, after it was cleaned", async () => {
+      mkdirSync(tmp);
+      const listeners = process.listenerCount("exit");
+      const spill = new Spill(tmp);
+      const one = await spill.write("one", "txt");
+      rmSync(dirname(one), { recursive: true });
+      const [two, three] = await Promise.all([spill.write("two", "txt"), spill.write("three", "txt")]);
+      expect([readFileSync(two, "utf8"), readFileSync(three, "utf8")]).toEqual(["two", "three"]);
+      expect(dirname(two)).toBe(dirname(three));
+      await spill.clear();
+      expect(readdirSync(tmp)).toEqual([]);
+      expect(process.listenerCount("exit")).toBe(listeners);
+    });
+
+    test("leave no folder behind when the host exits while the first is being written", async () => {
+      mkdirSync(tmp);
+      const listeners = process.listeners("exit");
+      const spill = new Spill(tmp);
+      const writing = spill.write("x".repeat(3_000_000), "txt").catch(() => "broken off");
+      for (const hook of process.listeners("exit")) if (!listeners.includes(hook)) hook.call(process, 0);
+      await writing;
+      expect(readdirSync(tmp)).toEqual([]);
+      await spill.clear();
+    });
+
+    test("do not change how the host exits where they cannot be removed", async () => {
+      mkdirSync(tmp);
+      const listeners = process.listeners("exit");
+      const spill = new Spill(tmp);
+      await spill.write("one", "txt");
+      const hooks = process.listeners("exit").filter((hook) => !listeners.includes(hook));
+      expect(hooks).toHaveLength(1);
+      rmSync(tmp, { recursive: true });
+      writeFileSync(tmp, "no folder any more");
+      for (const hook of hooks) expect(() => hook.call(process, 0)).not.toThrow();
+      await spill.clear();
+    });
   });
 
   test("that were never needed leave nothing behind", async () => {
