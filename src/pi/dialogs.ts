@@ -1,3 +1,4 @@
+import { callBack } from "../call-back.ts";
 import { readable } from "../transport/stderr-tail.ts";
 import type { DialogOptions, PiContext, PiUi } from "./pi-api.ts";
 
@@ -54,7 +55,10 @@ export class Dialogs {
   }
 
   notify(message: string, type: "info" | "warning" | "error"): void {
-    attempt(() => this.#ui("notify")?.notify?.(clean(message), type), undefined);
+    callBack(
+      () => this.#ui("notify")?.notify?.(clean(message), type),
+      () => undefined,
+    );
   }
 
   #ui(dialog: Dialog | "notify"): PiUi | undefined {

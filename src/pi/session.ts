@@ -1,3 +1,4 @@
+import { callBack } from "../call-back.ts";
 import type { AgentToolResult, HostTool, Trust } from "../contract.ts";
 import { AdapterError, toFailure } from "../errors.ts";
 import { withHostContext } from "../host-context.ts";
@@ -123,11 +124,10 @@ function usable(signal: unknown): AbortSignal | undefined {
 
 function onPartial(onUpdate: PiCall["onUpdate"]): ((partial: AgentToolResult) => void) | undefined {
   if (typeof onUpdate !== "function") return undefined;
-  return (partial) => {
-    try {
-      onUpdate(toPiResult(partial));
-    } catch {
-      // Showing progress is the host's matter; the result is not lost over it.
-    }
-  };
+  // Showing progress is the host's matter; the result is not lost over it.
+  return (partial) =>
+    callBack(
+      () => onUpdate(toPiResult(partial)),
+      () => undefined,
+    );
 }

@@ -1,3 +1,4 @@
+import { callBack } from "../call-back.ts";
 import type { AgentToolResult, ErrorCode, StepHandle, StepResult } from "../contract.ts";
 
 /** How often partial results are fetched while a step runs; nobody is woken where nobody wants them. */
@@ -48,15 +49,13 @@ async function watched(
   onPartial: DriveOptions["onPartial"],
 ): Promise<AgentToolResult> {
   let broken: { readonly error: unknown } | undefined;
-  const guarded = (work: () => void): void => {
-    if (broken !== undefined) return;
-    try {
-      work();
-    } catch (error) {
-      // Thrown in a timer it would end the process instead of this call.
-      broken = { error };
-      handle.cancel();
-    }
+  const fail = (error: unknown): void => {
+    // Thrown in a timer it would end the process instead of this call.
+    broken ??= { error };
+    handle.cancel();
+  };
+  const guarded = (work: () => unknown): void => {
+    if (broken === undefined) callBack(work, fail);
   };
   const show = (partial: AgentToolResult): void => guarded(() => onPartial?.(partial));
   const cancel = (): void => handle.cancel();

@@ -1,3 +1,4 @@
+import { callBack } from "../call-back.ts";
 import type { HostServices } from "../contract.ts";
 import { cut } from "../cut.ts";
 import { reasonOf } from "../errors.ts";
@@ -14,12 +15,14 @@ export function logToHost(
   redactor: Redactor,
   { level, server, message }: { level: string; server: string; message: string },
 ): void {
-  try {
-    // Cut before it is masked, since a message may have megabytes; beside the mark of the cut the redactor finds the rest of a secret.
-    services.log?.({ level, server, message: redactor.text(cut(message, MESSAGE_CHARACTERS)) });
-  } catch (error) {
-    if (warned.has(services)) return;
-    warned.add(services);
-    process.emitWarning(`rpi-mcp-adapter: the host's log service failed: ${reasonOf(error)}`);
-  }
+  callBack(
+    () =>
+      // Cut before it is masked, since a message may have megabytes; beside the mark of the cut the redactor finds the rest of a secret.
+      services.log?.({ level, server, message: redactor.text(cut(message, MESSAGE_CHARACTERS)) }),
+    (error) => {
+      if (warned.has(services)) return;
+      warned.add(services);
+      process.emitWarning(`rpi-mcp-adapter: the host's log service failed: ${reasonOf(error)}`);
+    },
+  );
 }

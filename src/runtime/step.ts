@@ -1,3 +1,4 @@
+import { callBack } from "../call-back.ts";
 import { Cancellation } from "../cancellation.ts";
 import type { AgentToolResult, StepHandle, StepResult } from "../contract.ts";
 import { AdapterError, type Failure, reasonOf, toFailure } from "../errors.ts";
@@ -106,15 +107,15 @@ export class Step implements StepHandle, Rostered {
 
   /** The callback may cancel or destroy the step, which empties the queue. */
   #deliver(onPartial: (partial: AgentToolResult) => void): void {
-    for (let partial = this.#partials.shift(); partial !== undefined; partial = this.#partials.shift()) {
-      try {
-        onPartial(partial);
-      } catch (error) {
-        // A host that cannot show progress still gets its result.
-        if (this.#warned) continue;
-        this.#warned = true;
-        process.emitWarning(`rpi-mcp-adapter: the host's onPartial failed: ${reasonOf(error)}`);
-      }
+    const failed = (error: unknown): void => {
+      // A host that cannot show progress still gets its result.
+      if (this.#warned) return;
+      this.#warned = true;
+      process.emitWarning(`rpi-mcp-adapter: the host's onPartial failed: ${reasonOf(error)}`);
+    };
+    for (let next = this.#partials.shift(); next !== undefined; next = this.#partials.shift()) {
+      const partial = next;
+      callBack(() => onPartial(partial), failed);
     }
   }
 }

@@ -171,7 +171,8 @@ describe("a tool", () => {
     const broken = (): never => {
       throw new Error("no screen");
     };
-    expect(piText(await pi.call("progress", { steps: 2, milliseconds: 60 }, { onUpdate: broken }))).toBe("finished");
+    for (const onUpdate of [broken, async () => broken()])
+      expect(piText(await pi.call("progress", { steps: 2, milliseconds: 60 }, { onUpdate }))).toBe("finished");
   });
 
   it("fails with our sentence and no stack, for the model that reads either", async () => {

@@ -53,15 +53,18 @@ describe("driving a handle", () => {
     expect(handle.calls).toEqual(["cancel", "destroy"]);
   });
 
-  it("ends with what its receiver of partial results throws, and cancels the step", async () => {
+  const broken = (): never => {
+    throw new Error("this receiver is broken");
+  };
+  it.each([
+    ["throws", broken],
+    ["rejects with", async () => broken()],
+  ])("ends with what its receiver of partial results %s, and cancels the step", async (_, onPartial) => {
     const handle = foreign(() => ({ tag: "pending" }));
     const partial = { content: [] };
     handle.poll = (onPartial) => {
       onPartial?.(partial);
       return { tag: "pending" };
-    };
-    const onPartial = (): never => {
-      throw new Error("this receiver is broken");
     };
     await expect(drive(handle, { onPartial })).rejects.toThrow("this receiver is broken");
     expect(handle.calls).toEqual(["cancel", "destroy"]);

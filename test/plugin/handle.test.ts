@@ -125,24 +125,31 @@ describe("a step handle", () => {
     expect(seen).toEqual([]);
   });
 
-  test("survives a callback that throws: later partial results and the result still come, and the host is told once", async () => {
-    const warn = jest.spyOn(process, "emitWarning").mockReturnValue();
-    try {
-      const host = make().serve("busy", "timing", "progress");
-      const step = host.callStep("busy", "echo", { steps: 3, milliseconds: 1 });
-      await step.settled;
-      let calls = 0;
-      const thrower = (): void => {
-        calls++;
-        throw new Error("cannot draw");
-      };
-      expect(step.poll(thrower).tag).toBe("done");
-      expect(calls).toBe(3);
-      expect(warn.mock.calls.map(([warning]) => warning)).toEqual([expect.stringContaining("cannot draw")]);
-    } finally {
-      warn.mockRestore();
-    }
-  });
+  test.each([
+    ["throws", (error: Error) => raise(error)],
+    ["rejects", async (error: Error) => raise(error)],
+  ])(
+    "survives a callback that %s: all partial results and the result come, and the host is told once",
+    async (_, fail) => {
+      const warn = jest.spyOn(process, "emitWarning").mockReturnValue();
+      try {
+        const host = make().serve("busy", "timing", "progress");
+        const step = host.callStep("busy", "echo", { steps: 3, milliseconds: 1 });
+        await step.settled;
+        let calls = 0;
+        const failing = (): unknown => {
+          calls++;
+          return fail(new Error("cannot draw"));
+        };
+        expect(step.poll(failing).tag).toBe("done");
+        expect(calls).toBe(3);
+        await turn();
+        expect(warn.mock.calls.map(([warning]) => warning)).toEqual([expect.stringContaining("cannot draw")]);
+      } finally {
+        warn.mockRestore();
+      }
+    },
+  );
 
   test.each(["cancel", "destroy"] as const)("calls back no more when the callback does %s", async (act) => {
     const host = make().serve("busy", "timing", "progress");
@@ -235,3 +242,7 @@ describe("a step handle", () => {
     expect(step?.poll().tag).toBe("err");
   });
 });
+
+function raise(error: Error): never {
+  throw error;
+}

@@ -378,12 +378,12 @@ describe("notifications of a server", () => {
     expect(host.received("storm", "tools/list")).toHaveLength(1);
   });
 
-  test("a log service that throws does not lose the answer, and the host is told once", async () => {
+  test.each([
+    ["throws", () => raise("disk full")],
+    ["rejects", async () => raise("disk full")],
+  ])("a log service that %s does not lose the answer, and the host is told once", async (_, log) => {
     const warn = jest.spyOn(process, "emitWarning").mockReturnValue();
     try {
-      const log = (): void => {
-        throw new Error("disk full");
-      };
       const host = make({ services: { log } }).serve("batch", "messages", "batch");
       expect(textOf(await host.call("batch", "echo", { text: "kept" }))).toBe("kept");
       expect(warn.mock.calls.map(([warning]) => warning)).toEqual([expect.stringContaining("disk full")]);
@@ -392,3 +392,7 @@ describe("notifications of a server", () => {
     }
   });
 });
+
+function raise(reason: string): never {
+  throw new Error(reason);
+}
