@@ -19,6 +19,7 @@ export interface Facts {
   cancelled: { server?: string };
   shutdown: Record<never, never>;
 
+  "cwd.gone": Record<never, never>;
   "params.invalid": { tool: string; path: string; reason: string; hint?: string };
 
   "host.tool": { tool: string; tools: readonly string[] };
@@ -151,6 +152,11 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   },
   shutdown: { code: "closed", say: () => "The session is shutting down; no server is contacted any more." },
 
+  "cwd.gone": {
+    code: "invalid_params",
+    say: () =>
+      "The working directory of this process was removed. Change to a folder that exists, or name one: rpi-mcp with --cwd, a host in its context.",
+  },
   "params.invalid": {
     code: "invalid_params",
     say: ({ tool, path, reason, hint }) =>

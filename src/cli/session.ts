@@ -4,6 +4,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import type { AgentToolResult, HostServices } from "../contract.ts";
 import type { Host } from "../host/host.ts";
 import { quote } from "../messages.ts";
+import { processFolder } from "../process-folder.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import type { Options } from "./options.ts";
 import { type PrivateConfig, writePrivateConfig } from "./private-config.ts";
@@ -108,9 +109,9 @@ export async function withSession<T>(context: CommandContext, work: (session: Se
   }
 }
 
-/** `--cwd`, else the process's own. @throws AdapterError `cli.usage` */
+/** `--cwd`, else the process's own. @throws AdapterError `cli.usage`, `cwd.gone` */
 export function workingFolder({ cwd }: Options): string {
-  return cwd === undefined ? process.cwd() : folder(cwd);
+  return cwd === undefined ? processFolder() : folder(cwd);
 }
 
 function folder(path: string): string {

@@ -9,9 +9,10 @@ import {
   type StepHandle,
   type Trust,
 } from "../contract.ts";
-import { AdapterError, reasonOf, toFailure } from "../errors.ts";
+import { AdapterError, isAdapterError, reasonOf, toFailure } from "../errors.ts";
 import { withHostContext } from "../host-context.ts";
 import { drive, StepError } from "../plugin/drive.ts";
+import { processFolder } from "../process-folder.ts";
 import { promised } from "../promised.ts";
 import { Step } from "../runtime/step.ts";
 import { readManifest } from "./manifest.ts";
@@ -98,7 +99,7 @@ class ReferenceHost implements Host {
     try {
       given = withHostContext(params, this.#context());
     } catch (error) {
-      // A getter throws, or there is no working directory any more.
+      if (isAdapterError(error)) return failed(error); // There is no working directory any more.
       const reason = `cannot be read: ${reasonOf(error)}`;
       return failed(new AdapterError("params.invalid", { tool, path: "", reason }));
     }
@@ -124,7 +125,7 @@ class ReferenceHost implements Host {
   }
 
   #context(): object {
-    const { cwd = process.cwd(), sessionId } = this.#options;
+    const { cwd = processFolder(), sessionId } = this.#options;
     return sessionId === undefined ? { cwd } : { cwd, sessionId };
   }
 

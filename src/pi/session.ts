@@ -4,6 +4,7 @@ import { AdapterError, toFailure } from "../errors.ts";
 import { withHostContext } from "../host-context.ts";
 import { drive, StepError } from "../plugin/drive.ts";
 import { createPlugin, type Plugin } from "../plugin/plugin.ts";
+import { processFolder } from "../process-folder.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import { Dialogs } from "./dialogs.ts";
 import type { PiContext, PiResult } from "./pi-api.ts";
@@ -100,7 +101,7 @@ export class PiSession {
 
 /** Where and for whom the call runs, by the host's word; what the model wrote under the key is overwritten. */
 function hostContext(context: PiContext | undefined): { cwd: string; sessionId?: string } {
-  const cwd = read(() => context?.cwd) ?? process.cwd();
+  const cwd = read(() => context?.cwd) ?? processFolder();
   const sessionId = read(() => context?.sessionManager?.getSessionId?.());
   return sessionId === undefined ? { cwd } : { cwd, sessionId };
 }

@@ -5,6 +5,7 @@ import type { HostServices, Trust } from "../contract.ts";
 import { Deadlines } from "../deadlines.ts";
 import { AdapterError, isAdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
+import { processFolder } from "../process-folder.ts";
 import type { ClientIdentity } from "../protocol/dialect.ts";
 import { Redactor } from "../redactor.ts";
 import { Roster, type Rostered } from "../roster.ts";
@@ -150,7 +151,7 @@ export class Runtime {
 
   #makeScope(givenCwd: unknown, givenSession: unknown): Scope {
     const given = typeof givenCwd === "string" && givenCwd !== "" ? givenCwd : undefined;
-    const cwd = this.#realPath(given ?? process.cwd());
+    const cwd = this.#realPath(given ?? processFolder());
     if (typeof givenSession === "string" && givenSession !== "")
       return { key: `session:${givenSession}`, cwd, sessionId: givenSession };
     return { key: given === undefined ? "library" : `project:${cwd}`, cwd };

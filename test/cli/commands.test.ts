@@ -1,8 +1,9 @@
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { parseCommandLine } from "../../src/cli/program.ts";
-import { type Ended, Shell } from "../support/cli.ts";
+import { CLI, type Ended, Shell } from "../support/cli.ts";
 
 let shell: Shell;
 let servers: string[];
@@ -335,4 +336,18 @@ describe("a command line that cannot be right", () => {
     expect([status, stdout]).toEqual([2, ""]);
     expect(stderr).toMatch(/^Error \(invalid_params\): /);
   });
+
+  // Windows removes no folder that a process works in.
+  (process.platform === "win32" ? it.skip : it).each(["list", "doctor", "import", "call agent echo"])(
+    "%s in a folder that was removed ends with 2 and says so",
+    async (command) => {
+      const line = `mkdir gone && cd gone && rmdir ../gone && exec "$0" "$@"`;
+      const { status, stderr } = spawnSync("sh", ["-c", line, process.execPath, CLI, ...command.split(" ")], {
+        cwd: shell.root,
+        env: shell.env,
+        encoding: "utf8",
+      });
+      expect([status, stderr]).toEqual([2, expect.stringContaining("working directory of this process was removed")]);
+    },
+  );
 });
