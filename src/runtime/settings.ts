@@ -20,6 +20,9 @@ export interface SettingsOptions {
   readonly registry: Registry;
 }
 
+/** Scopes remembered for each state of the files. */
+const REMEMBERED = 1024;
+
 /** What the config files say of servers, now; connections whose entries are gone or disabled go with the change. */
 export class Settings {
   readonly #store: ConfigStore;
@@ -81,6 +84,8 @@ export class Settings {
       this.#views.set(view, scopes);
     }
     if (!scopes.has(scope.key)) {
+      // A program may have any number of sessions; who looks again finds nothing more to close.
+      if (scopes.size >= REMEMBERED) scopes.clear();
       scopes.add(scope.key);
       this.#closeGone(scope, view);
     }

@@ -1,4 +1,6 @@
 import { readdirSync } from "node:fs";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { expect, test } from "@jest/globals";
 import { harnesses, type PluginHarness } from "../support/plugin-harness.ts";
 import { childrenOf, waitFor } from "../support/wait.ts";
@@ -51,4 +53,24 @@ test("hundreds of calls on one connection leave no descriptor, child, handle or 
   const host = make().serve("plain", "processes", "plain");
   await staysFlat(host, 50, 300, () => host.call("plain", "echo"));
   expect(host.pids("plain")).toHaveLength(1);
+}, 40_000);
+
+test("the sessions that a host once had take no memory", async () => {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  const host = make().configure("any", { command: "any" });
+  const used = (): number => {
+    collect();
+    return process.memoryUsage().heapUsed;
+  };
+  const sessions = async (count: number): Promise<void> => {
+    for (let at = 0; at < count; at++) {
+      host.context = { cwd: host.folder, sessionId: `${at} of ${count} `.padEnd(10_000, "x") };
+      await host.run("mcp_list", { configPath: host.configPath });
+    }
+  };
+  await sessions(1500);
+  const before = used();
+  await sessions(3000);
+  expect(used() - before).toBeLessThan(15_000_000);
 }, 40_000);
