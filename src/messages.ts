@@ -381,7 +381,9 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "limit.connections": {
     code: "limit_exceeded",
     say: ({ limit, open }) =>
-      `All ${limit} connections are in use. Free one with mcp_list {"action":"close","server":…}. Open: ${open.map(quote).join(", ")}.`,
+      open.length === 0
+        ? `All ${limit} connections are in use, all by other sessions. One is free as soon as such a session closes a server with mcp_list {"action":"close","server":…}, or the host shuts down.`
+        : `All ${limit} connections are in use. Free one with mcp_list {"action":"close","server":…}. Open: ${open.map(quote).join(", ")}.`,
   },
   "limit.rounds": {
     code: "limit_exceeded",

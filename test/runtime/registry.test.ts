@@ -63,6 +63,20 @@ describe("connections", () => {
     expect((await host.callFailure("b", "echo")).code).toBe("limit_exceeded");
   });
 
+  test("says so where all that are open are those of other sessions", async () => {
+    const host = make({ limits: { connections: 1 } }).serve("a", "processes", "plain");
+    await host.call("a", "echo");
+    const other = { cwd: host.folder, sessionId: "another" };
+    const own = host.context;
+    host.context = other;
+    const { code, message } = await host.callFailure("a", "echo");
+    expect([code, message]).toEqual(["limit_exceeded", expect.stringMatching(/all by other sessions\. One is free/)]);
+    host.context = own;
+    await host.run("mcp_list", { configPath: host.configPath, server: "a", action: "close" });
+    host.context = other;
+    await host.call("a", "echo");
+  });
+
   test("to 65 servers at once: 64 work, and the 65th is told the limit [J08]", async () => {
     const host = make();
     const names = Array.from({ length: 65 }, (_, at) => `server-${at}`);
