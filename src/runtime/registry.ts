@@ -114,9 +114,7 @@ export class Registry {
   }
 
   /** The connections of one scope, those included that are still being made although others are wanted since. */
-  status(
-    scope: Scope,
-  ): readonly { readonly name: string; readonly spec: ServerSpec; readonly connection: Connection | undefined }[] {
+  status(scope: Scope): readonly Pick<Slot, "name" | "scope" | "spec" | "connection">[] {
     return this.#all().filter((slot) => slot.scope.key === scope.key);
   }
 

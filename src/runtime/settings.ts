@@ -41,7 +41,7 @@ export class Settings {
   /** All configured servers. @throws AdapterError as `ConfigStore.load` does. */
   async view(scope: Scope, configPath?: string): Promise<ConfigView> {
     const target = { cwd: scope.cwd, configPath };
-    return this.#seen(scope, this.#store.current(target) ?? (await this.#store.load(target)));
+    return this.#seen(scope, this.#store.current(target) ?? (await this.#store.load(target)), configPath);
   }
 
   /**
@@ -63,7 +63,7 @@ export class Settings {
   #resolve(scope: Scope, { server = "", configPath, url }: Target): ServerSpec | Promise<ServerSpec> {
     if (url !== undefined) return specForUrl(url);
     const view = this.#store.current({ cwd: scope.cwd, configPath });
-    if (view !== undefined) return this.#specOf(scope, this.#seen(scope, view), server);
+    if (view !== undefined) return this.#specOf(scope, this.#seen(scope, view, configPath), server);
     return this.view(scope, configPath).then((loaded) => this.#specOf(scope, loaded, server));
   }
 
@@ -77,7 +77,7 @@ export class Settings {
     return spec;
   }
 
-  #seen(scope: Scope, view: ConfigView): ConfigView {
+  #seen(scope: Scope, view: ConfigView, configPath: string | undefined): ConfigView {
     let scopes = this.#views.get(view);
     if (scopes === undefined) {
       scopes = new Set();
@@ -87,17 +87,24 @@ export class Settings {
       // A program may have any number of sessions; who looks again finds nothing more to close.
       if (scopes.size >= REMEMBERED) scopes.clear();
       scopes.add(scope.key);
-      this.#closeGone(scope, view);
+      this.#closeGone(scope, view, configPath);
     }
     return view;
   }
 
-  #closeGone(scope: Scope, view: ConfigView): void {
-    for (const { name, spec } of this.#registry.status(scope)) {
+  /** What another folder's files say over the same file is no matter for a connection: it is judged by those of its own. */
+  #closeGone(scope: Scope, view: ConfigView, configPath: string | undefined): void {
+    const elsewhere = new Map<string, Scope>();
+    for (const { name, scope: made, spec } of this.#registry.status(scope)) {
       if (spec.configPath === undefined || !view.files.includes(spec.configPath)) continue;
+      if (configPath === undefined && made.cwd !== scope.cwd) {
+        elsewhere.set(made.cwd, made);
+        continue;
+      }
       const entry = view.servers.get(name);
       if (entry?.enabled !== true || entry.configPath !== spec.configPath) void this.#registry.close(scope, spec);
     }
+    for (const made of elsewhere.values()) this.view(made).catch(() => undefined);
   }
 }
 

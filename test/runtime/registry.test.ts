@@ -356,6 +356,43 @@ describe("a change of the config", () => {
     expect((await Promise.all(calls)).map((result) => jsonOf(result)["cwd"])).toEqual(folders);
   });
 
+  test("that only another folder's files make cuts off no call, one of the user's own file also seen from there closes it", async () => {
+    const configHome = process.env["XDG_CONFIG_HOME"];
+    const host = make().serve("hang", "timing", "hang");
+    const entries = JSON.parse(readFileSync(host.configPath, "utf8")) as { mcpServers: { hang: object } };
+    const users = (more: object): void => {
+      const hang = { ...entries.mcpServers.hang, cwd: host.folder, ...more };
+      host.write("config/mcp/mcp.json", { mcpServers: { hang } });
+    };
+    const inFolder = (folder: string): void => {
+      host.context = { cwd: join(host.folder, folder), sessionId: "one" };
+    };
+    process.env["XDG_CONFIG_HOME"] = join(host.folder, "config");
+    try {
+      users({});
+      host.write("here/README", "").write("there/.mcp.json", { mcpServers: { hang: { enabled: false } } });
+      inFolder("here");
+      const running = host.step("mcp_call", { server: "hang", tool: "hang" });
+      await waitFor("the call is running", () => host.received("hang", "tools/call").length === 1);
+      inFolder("there");
+      expect((await host.failure("mcp_call", { server: "hang", tool: "echo" })).code).toBe("server_disabled");
+      inFolder("here");
+      expect(textOf(await host.run("mcp_call", { server: "hang", tool: "echo", arguments: { text: "on" } }))).toBe(
+        "on",
+      );
+      expect(running.poll()).toEqual({ tag: "pending" });
+      users({ enabled: false });
+      inFolder("there");
+      await host.run("mcp_list", {});
+      await running.settled;
+      expect(running.poll()).toMatchObject({ tag: "err", code: "closed" });
+      expect(host.pids("hang")).toHaveLength(1);
+    } finally {
+      if (configHome === undefined) delete process.env["XDG_CONFIG_HOME"];
+      else process.env["XDG_CONFIG_HOME"] = configHome;
+    }
+  });
+
   test("while it is being made ends the wait of its callers as closed, not as cancelled", async () => {
     const host = make({ limits: IMPATIENT }).serve("slow", "timing", "slow-initialize 60000");
     const waiting = host.callStep("slow", "echo");
