@@ -132,6 +132,8 @@ export type Situation = keyof Facts;
 
 /** JSON-RPC: the parameters are not what the method wants. */
 const INVALID_PARAMS = -32602;
+/** Of a list without an end. */
+const SHOWN_NAMES = 64;
 const PARAMETERS = ' (mcp_list with "tool" shows its parameters.)';
 
 interface Row<F> {
@@ -211,7 +213,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "server.unknown": {
     code: "server_not_found",
     say: ({ server, configured, problems }) =>
-      `No server ${quote(server)} is configured. ${configured.length ? `Configured: ${configured.map(quote).join(", ")}.` : "No server is configured."}${problems?.length ? ` Problems: ${problems.join(" ")}` : ""}`,
+      `No server ${quote(server)} is configured. ${configured.length ? `Configured: ${some(configured)}.` : "No server is configured."}${problems?.length ? ` Problems: ${problems.join(" ")}` : ""}`,
   },
   "server.disabled": {
     code: "server_disabled",
@@ -446,6 +448,11 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
 /** A name in double quotes with control characters escaped, so that a terminal never interprets it. */
 export function quote(name: string): string {
   return JSON.stringify(cut(name, 200));
+}
+
+function some(names: readonly string[]): string {
+  const shown = names.slice(0, SHOWN_NAMES).map(quote).join(", ");
+  return names.length > SHOWN_NAMES ? `${shown} and ${names.length - SHOWN_NAMES} more` : shown;
 }
 
 function unknown(outcomeUnknown: boolean): string {

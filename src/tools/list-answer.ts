@@ -32,6 +32,29 @@ export function json(value: Record<string, unknown>): AgentToolResult {
   return { content: [{ type: "text", text: JSON.stringify(value) }], details: value };
 }
 
+export interface Shortening<T> {
+  readonly limit: number;
+  readonly brief: (item: T) => unknown;
+  readonly name: (item: T) => string;
+  /** The answer with this in the list's place, and so many left out. */
+  readonly make: (shown: readonly unknown[], left: number) => Record<string, unknown>;
+}
+
+/** As `json`, where the text may be too long: then with the list in brief, else as names, as many as fit. */
+export function shortJson<T>(
+  value: Record<string, unknown>,
+  list: readonly T[],
+  { limit, brief, name, make }: Shortening<T>,
+): AgentToolResult {
+  const full = JSON.stringify(value);
+  if (fits(full, limit)) return { content: [{ type: "text", text: full }], details: value };
+  const briefs = JSON.stringify(make(list.map(brief), 0));
+  const text = fits(briefs, limit)
+    ? briefs
+    : namesThatFit(list.map(name), (names, left) => JSON.stringify(make(names, left)), limit);
+  return { content: [{ type: "text", text }], details: value };
+}
+
 /** A list in full where that fits, else in brief, else as names; always valid JSON that says how to get one in full. */
 export async function listAnswer(options: ListAnswerOptions): Promise<AgentToolResult> {
   const { head, kind, items, spec, context, single } = options;

@@ -4,7 +4,7 @@ import { toFailure } from "../errors.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import type { Catalog, Item, ListKind } from "../session/catalog.ts";
 import { isHidden, silence, unknownTool } from "./invoke.ts";
-import { json, type ListHead, listAnswer } from "./list-answer.ts";
+import { json, type ListHead, listAnswer, shortJson } from "./list-answer.ts";
 import { ParamReader } from "./params.ts";
 import { rank } from "./search.ts";
 import { briefs } from "./signature.ts";
@@ -143,10 +143,17 @@ async function searchAll(
   const more = Math.max(0, ranked.length - BEST);
   const around = JSON.stringify({ matches: best.map(({ server }) => ({ server })), more, failed: [] }).length;
   const shown = briefs(best, QUERY_BYTES - around);
-  return json({ matches: best.map(({ server }, at) => ({ server, ...shown[at] })), more, failed });
+  const matches = best.map(({ server }, at) => ({ server, ...shown[at] }));
+  return shortJson({ matches, more, failed }, failed, {
+    limit: runtime.limits.resultBytes,
+    brief: ({ server, error }) => ({ server, error: cut(error, BRIEF_CHARACTERS) }),
+    name: ({ server }) => server,
+    make: (servers, left) => ({ matches, more, failed: servers, ...(left === 0 ? {} : { moreFailed: left }) }),
+  });
 }
 
 const PROBLEM_CHARACTERS = 300;
+const BRIEF_CHARACTERS = 120;
 
 function problem(error: unknown, { runtime }: ToolContext): string {
   const { code, message } = toFailure(error);

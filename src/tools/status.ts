@@ -1,12 +1,16 @@
 import type { ConfigView } from "../config/store.ts";
 import type { AgentToolResult } from "../contract.ts";
+import { cut } from "../cut.ts";
 import type { Target } from "../runtime/settings.ts";
-import { json } from "./list-answer.ts";
+import { shortJson } from "./list-answer.ts";
 import type { ToolContext } from "./tool.ts";
 
 const NONE =
   'No server is configured. Write {"mcpServers": {…}} to ~/.config/mcp/mcp.json (yours), or to .mcp.json (this project; it ' +
   "asks before it starts). Or pass configPath or url.";
+
+const NOTED_PROBLEMS = 20;
+const BRIEF_CHARACTERS = 120;
 
 /** The configured servers, starting none. */
 export function configuredServers(view: ConfigView, { runtime }: ToolContext): AgentToolResult {
@@ -27,7 +31,22 @@ export function configuredServers(view: ConfigView, { runtime }: ToolContext): A
     error: runtime.redactor.text(error.message),
   }));
   const hint = servers.length === 0 ? { hint: NONE } : {};
-  return json({ servers, ...(problems.length === 0 ? {} : { problems }), ...hint });
+  const noted = problems.slice(0, NOTED_PROBLEMS).map(({ configPath, error }) => ({ configPath, error: brief(error) }));
+  return shortJson({ servers, ...(problems.length === 0 ? {} : { problems }), ...hint }, servers, {
+    limit: runtime.limits.resultBytes,
+    brief: ({ server, enabled, error }) => ({
+      server,
+      ...(enabled ? {} : { enabled }),
+      ...(error === undefined ? {} : { error: brief(error) }),
+    }),
+    name: ({ server }) => server,
+    make: (shown, left) => ({
+      servers: shown,
+      ...(left === 0 ? {} : { more: left }),
+      hint: 'Shortened. mcp_list with "server": what one offers; with "query": the best matches of all.',
+      ...(noted.length === 0 || left > 0 ? {} : { problems: noted }),
+    }),
+  });
 }
 
 /** The live connections of the caller's own scope, connecting nothing. */
@@ -52,7 +71,21 @@ export function connectionStatus(target: Target, { runtime, scope }: ToolContext
         ...(tools === undefined ? {} : { tools }),
       };
     });
-  return json(runtime.redactor.data({ connections }));
+  const shown = runtime.redactor.data({ connections });
+  return shortJson(shown, shown.connections, {
+    limit: runtime.limits.resultBytes,
+    brief: ({ server, state }) => ({ server, state }),
+    name: ({ server }) => server,
+    make: (briefs, left) => ({
+      connections: briefs,
+      ...(left === 0 ? {} : { more: left }),
+      hint: 'Shortened. With "server": one in full.',
+    }),
+  });
+}
+
+function brief(error: string): string {
+  return cut(error, BRIEF_CHARACTERS);
 }
 
 function matches({ server, url }: Target, name: string, endpoint: string | undefined): boolean {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { harnesses, jsonOf, textOf } from "../support/plugin-harness.ts";
+import { factOf, harnesses, jsonOf, type PluginHarness, textOf } from "../support/plugin-harness.ts";
 
 const make = harnesses();
 
@@ -124,4 +124,59 @@ describe("a search over all servers", () => {
     const { server = "", name } = matches[0] ?? { name: "" };
     expect(textOf(await host.call(server, name, { id: "7" }))).toBe('people_export_payslip {"id":"7"}');
   });
+});
+
+describe("hundreds of configured servers", () => {
+  const LIMIT = 3000;
+  const names = Array.from({ length: 300 }, (_, at) => `server-${at}`);
+  const many = (): PluginHarness => {
+    const host = make({ limits: { resultBytes: LIMIT } });
+    const entries = names.map((name) => [name, { command: "no-such-command", args: ["x".repeat(500)] }]);
+    return host.write("mcp.json", { mcpServers: Object.fromEntries(entries) });
+  };
+
+  test("are listed within the bound: in brief, else by as many names as fit; the details hold them all", async () => {
+    const host = make({ limits: { resultBytes: LIMIT } });
+    for (const name of names.slice(0, 20)) host.configure(name, { command: "x", args: ["x".repeat(500)] });
+    const some = await host.run("mcp_list", { configPath: host.configPath });
+    expect(jsonOf(some)).toMatchObject({ servers: names.slice(0, 20).map((server) => ({ server })) });
+    expect(jsonOf(some)["hint"]).toContain("Shortened");
+    expect(bytesOf(textOf(some))).toBeLessThanOrEqual(LIMIT);
+    const all = await many().run("mcp_list", { configPath: "mcp.json" });
+    const { servers, more } = jsonOf(all) as { servers: string[]; more: number };
+    expect(servers).toEqual(names.slice(0, servers.length));
+    expect([servers.length + more, servers.length > 100]).toEqual([300, true]);
+    expect(bytesOf(textOf(all))).toBeLessThanOrEqual(LIMIT);
+    expect(all.details?.["servers"]).toHaveLength(300);
+  });
+
+  test("that fail a search are named within the bound", async () => {
+    const found = await many().run("mcp_list", { configPath: "mcp.json", query: "echo" });
+    expect(bytesOf(textOf(found))).toBeLessThanOrEqual(LIMIT);
+    const { matches, failed, moreFailed } = jsonOf(found) as {
+      matches: unknown[];
+      failed: string[];
+      moreFailed: number;
+    };
+    expect([matches, failed.length + moreFailed]).toEqual([[], 300]);
+    expect(found.details?.["failed"]).toHaveLength(300);
+  }, 30_000);
+
+  test("are not all named where one is asked for that is none of them", async () => {
+    const { message, details } = await many().failure("mcp_call", { configPath: "mcp.json", server: "x", tool: "x" });
+    expect(message).toContain('"server-63" and 236 more.');
+    expect(details?.["configured"]).toHaveLength(300);
+  });
+});
+
+test("the status of many connections stays within the bound", async () => {
+  const host = make({ limits: { resultBytes: 700 } });
+  const names = Array.from({ length: 5 }, (_, at) => `plain-${at}`);
+  for (const name of names) host.serve(name, "processes", "plain");
+  await Promise.all(names.map((name) => host.call(name, "echo")));
+  const status = await host.run("mcp_list", { action: "status" });
+  expect(bytesOf(textOf(status))).toBeLessThanOrEqual(700);
+  const shown = (jsonOf(status)["connections"] as { server: string; state: string }[]).map(({ server }) => server);
+  expect(shown.sort()).toEqual(names);
+  expect(factOf<unknown[]>(status, "connections")[0]).toHaveProperty("serverInfo");
 });
