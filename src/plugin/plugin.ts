@@ -132,12 +132,14 @@ class Registration {
     if (this.#shutdown !== undefined) throw new AdapterError("shutdown", {});
     if (!isObject(params))
       throw new AdapterError("params.invalid", { tool: name, path: "", reason: "must be an object" });
-    const given = params[HOST_CONTEXT_KEY];
-    const host = isObject(given) ? given : undefined;
+    const injected = params[HOST_CONTEXT_KEY];
+    const host = isObject(injected) ? injected : undefined;
     if (this.#engine !== undefined) return this.#engine.run(name, params, host, context);
+    // A host may use the object again for its next call.
+    const given = { ...params };
     return this.#load().then((engine) => {
       if (context.cancellation.cancelled) throw new AdapterError("cancelled", {});
-      return engine.run(name, params, host, context);
+      return engine.run(name, given, host, context);
     });
   }
 

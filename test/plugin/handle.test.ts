@@ -80,6 +80,20 @@ describe("a step handle", () => {
     await waitFor("the server is told", () => host.received("hang", "notifications/cancelled").length === 1);
   });
 
+  test("is for what was given at the call, also where the host uses the same object for its next", async () => {
+    const host = hanging();
+    const params: Record<string, unknown> = { configPath: host.configPath, server: "hang", __rpi: host.context };
+    const steps = ["one", "two"].map((text) => {
+      params["tool"] = "echo";
+      params["arguments"] = { text };
+      return host.tools.get("mcp_call")?.execute("call", params);
+    });
+    for (const step of steps) await step?.settled;
+    expect(steps.map((step) => step?.poll())).toMatchObject(
+      ["one", "two"].map((text) => ({ tag: "done", result: { content: [{ text }] } })),
+    );
+  });
+
   test("that is destroyed at once starts nothing", async () => {
     const host = hanging();
     running(host).destroy();
