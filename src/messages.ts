@@ -310,7 +310,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "rpc.error": {
     code: "rpc_error",
     say: ({ server, method, rpcError }) =>
-      `Server ${quote(server)} answered ${method} with error ${rpcError.code}: ${rpcError.message}${method === "tools/call" && rpcError.code === INVALID_PARAMS ? PARAMETERS : ""}`,
+      `Server ${quote(server)} answered ${method} with error ${rpcError.code}: ${withoutCode(rpcError)}${method === "tools/call" && rpcError.code === INVALID_PARAMS ? PARAMETERS : ""}`,
   },
 
   closed: {
@@ -448,6 +448,12 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
 /** A name in double quotes with control characters escaped, so that a terminal never interprets it. */
 export function quote(name: string): string {
   return JSON.stringify(cut(name, 200));
+}
+
+/** The SDKs' servers put the code into the message as well. */
+function withoutCode({ code, message }: { readonly code: number; readonly message: string }): string {
+  const beginning = `MCP error ${code}: `;
+  return message.startsWith(beginning) ? message.slice(beginning.length) : message;
 }
 
 function some(names: readonly string[]): string {

@@ -3,7 +3,7 @@ import { cut } from "../cut.ts";
 import type { Deadline } from "../deadlines.ts";
 import { AdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
-import { isObject } from "../protocol/jsonrpc.ts";
+import { isObject, METHOD_NOT_FOUND } from "../protocol/jsonrpc.ts";
 import { soon } from "../soon.ts";
 import { listError } from "./answer.ts";
 import { type Catalog, LISTS, type ListKind, makeCatalog } from "./catalog.ts";
@@ -15,6 +15,8 @@ export interface DiscoverOptions {
   readonly timeoutMs: number;
   readonly cancellation: Cancellation;
 }
+
+const NO_TEMPLATES = Object.freeze({ resourceTemplates: Object.freeze([]) });
 
 /** One walk over all pages, and who waits for it. */
 class Walk {
@@ -189,7 +191,11 @@ export class Listing {
   /** The page in an answer. */
   #complete(answer: Answer): unknown {
     const { method } = LISTS[this.#kind];
-    if ("error" in answer) throw listError(this.#session, method, answer.error, answer.status);
+    if ("error" in answer) {
+      // Templates have no capability of their own: a server with plain resources only may not know the method.
+      if (this.#kind === "resource_templates" && answer.error.code === METHOD_NOT_FOUND) return NO_TEMPLATES;
+      throw listError(this.#session, method, answer.error, answer.status);
+    }
     const outcome = this.#session.dialect.decode(method, answer.result);
     if (outcome.kind === "complete") return outcome.result;
     const reason = outcome.kind === "invalid" ? outcome.reason : "a list asked for input";

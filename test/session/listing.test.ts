@@ -182,6 +182,14 @@ describe("discovery", () => {
     expect(host.pids("error")).toHaveLength(1);
   });
 
+  test("a server with resources that knows no templates has none of them", async () => {
+    const host = make().serve("plain", "lists", "resources-only");
+    for (let round = 0; round < 2; round++)
+      expect(jsonOf(await host.list("plain", { kind: "resource_templates" }))["resource_templates"]).toEqual([]);
+    expect(host.received("plain", "resources/templates/list")).toHaveLength(2);
+    expect((await host.listFailure("plain", { kind: "prompts" })).code).toBe("capability_missing");
+  });
+
   test("a server that ends at the discovery is asked once more on a fresh connection, and the call is made once", async () => {
     const host = make().serve("mortal", "lists", "dies-at-second-list");
     for (let round = 0; round < 3; round++) expect(textOf(await host.call("mortal", "fine"))).toBe('called "fine"');

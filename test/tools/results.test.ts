@@ -132,6 +132,12 @@ describe("what a model sees of a result", () => {
     });
     expect(JSON.stringify(details).length).toBeLessThan(6000);
   });
+
+  test("a code that the server repeats in its message is shown once", async () => {
+    const { message, details } = await results().callFailure("results", "sdk-error");
+    expect(message).toContain("error -32602: Tool x not found");
+    expect(details).toMatchObject({ rpcError: { message: "MCP error -32602: Tool x not found" } });
+  });
 });
 
 describe("the bound of a result's text", () => {
