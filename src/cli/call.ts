@@ -55,14 +55,26 @@ async function typed(
   const [item] = tools;
   const schema = isObject(item) && isObject(item["inputSchema"]) ? item["inputSchema"] : {};
   const properties = isObject(schema["properties"]) ? schema["properties"] : {};
-  const wantsText = (key: string): boolean => {
-    const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
-    return isObject(property) && property["type"] === "string";
-  };
   return Object.fromEntries(
     Object.entries(values).map(([key, value]) => {
       const text = ambiguous.get(key);
-      return [key, text !== undefined && wantsText(key) ? text : value];
+      const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
+      return [key, text !== undefined && wantsText(property, value) ? text : value];
     }),
   );
+}
+
+/** Whether a schema takes nothing but a text for this value: what may be null besides stays null. */
+function wantsText(schema: unknown, value: unknown): boolean {
+  const types = new Set(typesOf(schema));
+  if (types.delete("null") && value === null) return false;
+  return types.size === 1 && types.has("string");
+}
+
+function typesOf(schema: unknown): readonly unknown[] {
+  if (!isObject(schema)) return [undefined];
+  const { type, anyOf, oneOf } = schema;
+  const options = anyOf ?? oneOf;
+  if (type !== undefined || !Array.isArray(options)) return [type].flat();
+  return options.flatMap((option) => (isObject(option) ? [option["type"]].flat() : [undefined]));
 }

@@ -36,7 +36,7 @@ describe("rpi-mcp list", () => {
     expect([status, stderr]).toEqual([0, ""]);
     expect(stdout).toContain("shell (shell 1.2.3)");
     expect(stdout).toContain(
-      "  show(zip: string, count?: number, any?: any)\n      Gives the arguments back as JSON.\n",
+      "  show(zip: string, count?: number, any?: any, note?: string)\n      Gives the arguments back as JSON.\n",
     );
   });
 
@@ -107,6 +107,8 @@ describe("rpi-mcp call", () => {
       '{"zip":"123","count":4,"any":5}\n',
     );
     expect((await run("call", "shell", "show", "zip:=123")).stdout).toBe('{"zip":123}\n');
+    expect((await run("call", "shell", "show", "zip=null", "note=42")).stdout).toBe('{"zip":"null","note":"42"}\n');
+    expect((await run("call", "shell", "show", "note=null", "any=null")).stdout).toBe('{"note":null,"any":null}\n');
   });
 
   it("gives the whole result as JSON, the server's own included", async () => {
