@@ -1,6 +1,6 @@
 // biome-ignore-all lint/style/noExcessiveLinesPerFile: one table of all situations, so that all words stand in one place.
 import type { ErrorCode } from "./contract.ts";
-import { cut } from "./cut.ts";
+import { CUT, cut } from "./cut.ts";
 
 /** Facts of a stdio server's end, as they were when it was noticed. */
 export interface ExitFacts {
@@ -132,6 +132,8 @@ export type Situation = keyof Facts;
 
 /** JSON-RPC: the parameters are not what the method wants. */
 const INVALID_PARAMS = -32602;
+/** Of 8 KiB that are kept. */
+const STDERR_CHARACTERS = 2000;
 /** Of a list without an end. */
 const SHOWN_NAMES = 64;
 const PARAMETERS = ' (mcp_list with "tool" shows its parameters.)';
@@ -476,7 +478,14 @@ function exit({ exitCode, signal }: ExitFacts): string {
 
 function tail({ stderr, skippedLines }: ExitFacts): string {
   const lines = skippedLines?.length ? ` On its stdout, not messages: ${skippedLines.map(quote).join(", ")}.` : "";
-  return `${lines}${stderr ? ` Its stderr ends:\n${stderr}` : ""}`;
+  return `${lines}${stderr ? ` Its stderr ends:\n${ending(stderr)}` : ""}`;
+}
+
+/** The newest lines: each is paid for, and the details have the rest. */
+function ending(text: string): string {
+  if (text.length <= STDERR_CHARACTERS) return text;
+  const end = text.slice(-STDERR_CHARACTERS).replace(/^[\udc00-\udfff]/, "");
+  return CUT + end.slice(end.indexOf("\n") + 1);
 }
 
 function mebibytes(bytes: number): string {

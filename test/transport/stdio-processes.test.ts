@@ -142,12 +142,15 @@ describe("servers that do not start, or crash", () => {
   test("stderr is drained, and its newest 8 KiB are kept, cut at a character border [C09]", async () => {
     const host = make().serve("chatty", "processes", "stderr-flood");
     expect(textOf(await host.call("chatty", "echo"))).toBe("called");
-    const { details } = await host.callFailure("chatty", "echo", { crash: true });
+    const { details, message } = await host.callFailure("chatty", "echo", { crash: true });
     const stderr = String(details?.["stderr"]);
     expect(stderr.endsWith("üüüNEWEST")).toBe(true);
     expect(Buffer.byteLength(stderr)).toBeLessThanOrEqual(8192);
     expect(Buffer.byteLength(stderr)).toBeGreaterThan(8000);
     expect(stderr).not.toContain("\ufffd");
+    const shown = message.slice(message.indexOf("Its stderr ends:\n") + 17);
+    expect(stderr.endsWith(shown.slice(1)) && shown.startsWith("…")).toBe(true);
+    expect(shown.length).toBe(2001);
   }, 15_000);
 
   test("a server that never answers initialize times out as such, is ended, and is not sent a cancellation [C14]", async () => {
