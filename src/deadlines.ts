@@ -56,8 +56,12 @@ export class Deadlines {
       if (entry.dueAt <= now) due.push(entry);
       else if (entry.dueAt < next) next = entry.dueAt;
     }
-    for (const entry of due) this.#entries.delete(entry);
     if (next < this.#timerAt) this.#arm(next);
-    for (const entry of due) entry.onDue();
+    for (const entry of due) {
+      // One that was told may have cleared or moved those after it.
+      if (entry.place < 0 || entry.dueAt > now) continue;
+      this.#entries.delete(entry);
+      entry.onDue();
+    }
   }
 }
