@@ -1,3 +1,4 @@
+import { LIMITS } from "../limits.ts";
 import { type Choice, choicesOf } from "../protocol/choices.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import { checkAgainst } from "../validation/validator.ts";
@@ -49,7 +50,7 @@ async function answerOf(
   if (value === undefined) return expected(property, choices);
   if (typeof value === "string" && !isOfFormat(value, property["format"]))
     return `It must be of the format ${String(property["format"])}.`;
-  const check = await checkAgainst(property, value);
+  const check = await checkAgainst(property, value, LIMITS);
   return check.kind === "mismatch" ? `It ${check.reason}.` : { value };
 }
 

@@ -1,4 +1,5 @@
 import type { ElicitResult } from "../contract.ts";
+import { LIMITS } from "../limits.ts";
 import { type Choice, choicesOf as namedChoices } from "../protocol/choices.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import { quoteText } from "../transport/quoting.ts";
@@ -90,7 +91,7 @@ class Field {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const asked = await this.#once(problem);
       if (asked === "dismissed" || asked === "left out") return asked;
-      const check = await checkAgainst(this.#schema, asked.value);
+      const check = await checkAgainst(this.#schema, asked.value, LIMITS);
       if (check.kind !== "mismatch") return asked;
       problem = `\nThat does not fit: it ${check.reason}.`;
     }

@@ -1,4 +1,4 @@
-import { LIMITS } from "../limits.ts";
+import type { Limits } from "../limits.ts";
 
 export type RequestId = string | number;
 
@@ -46,11 +46,16 @@ export const URL_ELICITATION_REQUIRED = -32042;
 /** 2026-07-28: the server does not speak the requested revision; `data.supported` lists those it does. */
 export const UNSUPPORTED_PROTOCOL_VERSION = -32022;
 
+export type MessageLimits = Pick<Limits, "batchElements" | "nestedLevels">;
+
 /**
  * The messages in one framed text: one, or the elements of a batch. `undefined` if it is not JSON or holds no message at all.
  * Shape decides, and only then ids: something with a `method` is never an answer.
  */
-export function parseMessages(text: string, batchElements: number): readonly JsonRpcMessage[] | undefined {
+export function parseMessages(
+  text: string,
+  { batchElements, nestedLevels }: MessageLimits,
+): readonly JsonRpcMessage[] | undefined {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -58,7 +63,7 @@ export function parseMessages(text: string, batchElements: number): readonly Jso
     return undefined; // Not JSON: the caller decides what that means on its transport.
   }
   // Each level takes two characters.
-  if (text.length > 2 * LIMITS.nestedLevels) prune(value, LIMITS.nestedLevels);
+  if (text.length > 2 * nestedLevels) prune(value, nestedLevels);
   if (!Array.isArray(value)) {
     const message = asMessage(value);
     return message === undefined ? undefined : [message];

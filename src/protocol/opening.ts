@@ -1,4 +1,5 @@
 import { cut } from "../cut.ts";
+import { LIMITS } from "../limits.ts";
 import type {
   ClientIdentity,
   Opening,
@@ -138,6 +139,9 @@ function discoverStep(client: ClientIdentity, id: number): OpeningStep {
   return { message, adopt: statelessWire(), headers: mirrorHeaders(message) };
 }
 
+/** A refusal's body answers one request. */
+const FIRST_ALONE = { batchElements: 1, nestedLevels: LIMITS.nestedLevels };
+
 type Reading =
   | { readonly kind: "result"; readonly result: Readonly<Record<string, unknown>> }
   | { readonly kind: "error"; readonly error: JsonRpcErrorObject }
@@ -152,7 +156,7 @@ function read(probe: Probe): Reading {
     return isObject(message.result) ? { kind: "result", result: message.result } : { kind: "error", error: NO_OBJECT };
   }
   if (probe.kind !== "rejected" || !refusesRequest(probe.status)) return { kind: "other" };
-  const [message] = parseMessages(probe.body, 1) ?? [];
+  const [message] = parseMessages(probe.body, FIRST_ALONE) ?? [];
   if (message !== undefined && isResponse(message) && isFailure(message))
     return { kind: "error", error: message.error };
   return { kind: "other" };

@@ -31,7 +31,7 @@ export function connector(options: OpenConnectionOptions): Connect {
     const { spec, scope } = attempt;
     const { services, limits, redactor } = options;
     redactor.add(spec.secrets);
-    const input = new InputPort({ server: spec.name, services, sessionId: scope.sessionId, cwd: scope.cwd });
+    const input = new InputPort({ server: spec.name, services, limits, sessionId: scope.sessionId, cwd: scope.cwd });
     const factory = await transportFactory(spec, { limits, redactor, ...signIn(options, attempt) });
     const session = await openSession(factory, {
       server: spec.name,
@@ -60,7 +60,7 @@ async function openSession(factory: TransportFactory, options: ConnectOptions): 
   try {
     return await connect(options);
   } catch (error) {
-    if (factory.createLegacy === undefined || !mayBeLegacy(factory.rejectionOf(error))) throw error;
+    if (factory.createLegacy === undefined || !mayBeLegacy(factory.rejectionOf(error), options.limits)) throw error;
     if (factory.named) throw await named(factory.createLegacy, options, error);
     try {
       return await connect({ ...options, create: factory.createLegacy });
@@ -84,9 +84,12 @@ async function named(createLegacy: () => Transport, options: ConnectOptions, ref
   }
 }
 
-function mayBeLegacy(rejection: { readonly status: number; readonly body: string } | undefined): boolean {
+function mayBeLegacy(
+  rejection: { readonly status: number; readonly body: string } | undefined,
+  limits: Limits,
+): boolean {
   if (rejection === undefined || ![400, 404, 405].includes(rejection.status)) return false;
-  return parseMessages(rejection.body, 1) === undefined;
+  return parseMessages(rejection.body, limits) === undefined;
 }
 
 function signIn(

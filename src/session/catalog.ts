@@ -1,6 +1,8 @@
 import { cut } from "../cut.ts";
+import type { Limits } from "../limits.ts";
 import type { Dialect } from "../protocol/dialect.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
+import type { Transport } from "../transport/transport.ts";
 
 export type ListKind = "tools" | "resources" | "resource_templates" | "prompts";
 
@@ -47,16 +49,23 @@ export interface LeftOut {
 
 /** Of each kind. */
 const MAX_NOTES = 50;
-/** Longer names (of tools: those that no call could name) are no names. */
-const NAME_CHARACTERS: Readonly<Record<ListKind, number>> = {
-  tools: 200,
-  prompts: 200,
-  resources: 4096,
-  resource_templates: 4096,
-};
+/** Longer addresses are no names of resources. */
+const ADDRESS_CHARACTERS = 4096;
 
-export function makeCatalog(kind: ListKind, pages: readonly unknown[], dialect: Dialect, transport: string): Catalog {
+export interface CatalogOptions {
+  readonly dialect: Pick<Dialect, "refuseTool">;
+  readonly transport: Transport["kind"];
+  readonly limits: Pick<Limits, "nameCharacters">;
+}
+
+export function makeCatalog(
+  kind: ListKind,
+  pages: readonly unknown[],
+  { dialect, transport, limits }: CatalogOptions,
+): Catalog {
   const { key, name: nameKey } = LISTS[kind];
+  // What no call could name is no name.
+  const nameCharacters = kind === "tools" || kind === "prompts" ? limits.nameCharacters : ADDRESS_CHARACTERS;
   const items = new Map<string, Item>();
   const duplicates = new Set<string>();
   const leftOut: LeftOut[] = [];
@@ -69,7 +78,7 @@ export function makeCatalog(kind: ListKind, pages: readonly unknown[], dialect: 
         nameless.set(reason, (nameless.get(reason) ?? 0) + 1);
         continue;
       }
-      if (name.length > NAME_CHARACTERS[kind]) {
+      if (name.length > nameCharacters) {
         if (leftOut.length < MAX_NOTES)
           leftOut.push({ name: cut(name, 100), reason: `its ${nameKey} has ${name.length} characters` });
         continue;

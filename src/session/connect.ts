@@ -161,7 +161,7 @@ class Line implements Sink {
 
   message(raw: Raw): boolean {
     if (this.#target !== undefined) return this.#target.message(raw);
-    const messages = parseMessages(raw.toString(), this.#options.limits.batchElements);
+    const messages = parseMessages(raw.toString(), this.#options.limits);
     if (messages === undefined) return false;
     const answer = messages.find((message) => this.#isAnswer(message));
     if (answer !== undefined) this.#waiting?.resolve({ kind: "reply", message: answer });

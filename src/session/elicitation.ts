@@ -1,4 +1,5 @@
 import type { ElicitResult } from "../contract.ts";
+import type { Limits } from "../limits.ts";
 import { INVALID_PARAMS, isObject } from "../protocol/jsonrpc.ts";
 import { checkAgainst } from "../validation/validator.ts";
 import type { InputAnswer } from "./answer.ts";
@@ -19,9 +20,14 @@ const CHECK_MS = 1000;
  * costly to check, must not hold up the host. What exceeds the time counts as fitting.
  */
 export class FormChecks {
+  readonly #limits: Limits;
   #latest: Promise<unknown> = Promise.resolve();
   #spentMs = 0;
   #since = 0;
+
+  constructor(limits: Limits) {
+    this.#limits = limits;
+  }
 
   fits(schema: object, content: unknown): Promise<boolean> {
     const fits = this.#latest.then(() => this.#check(schema, content));
@@ -34,7 +40,7 @@ export class FormChecks {
     this.#spentMs = Math.max(0, this.#spentMs - (begin - this.#since) * CHECK_SHARE);
     this.#since = begin;
     if (this.#spentMs >= CHECK_MS) return true;
-    const check = await checkAgainst(schema, content);
+    const check = await checkAgainst(schema, content, this.#limits);
     this.#spentMs += performance.now() - begin;
     return check.kind !== "mismatch";
   }

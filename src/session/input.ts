@@ -2,6 +2,7 @@ import { Cancellation } from "../cancellation.ts";
 import type { ElicitResult, HostServices } from "../contract.ts";
 import { cut } from "../cut.ts";
 import { reasonOf } from "../errors.ts";
+import type { Limits } from "../limits.ts";
 import { INTERNAL_ERROR, INVALID_PARAMS, isObject } from "../protocol/jsonrpc.ts";
 import type { InputAnswer } from "./answer.ts";
 import type { FormChecks } from "./elicitation.ts";
@@ -9,6 +10,7 @@ import type { FormChecks } from "./elicitation.ts";
 export interface InputOptions {
   readonly server: string;
   readonly services: HostServices;
+  readonly limits: Limits;
   readonly sessionId?: string | undefined;
   readonly cwd?: string | undefined;
 }
@@ -84,7 +86,7 @@ export class InputPort {
     params: Readonly<Record<string, unknown>>,
     given: Cancellation,
   ): Promise<InputAnswer> {
-    const { services, server, sessionId, cwd } = this.#options;
+    const { services, server, limits, sessionId, cwd } = this.#options;
     const context = {
       server,
       ...(sessionId === undefined ? {} : { sessionId }),
@@ -106,7 +108,7 @@ export class InputPort {
     const { elicit } = services;
     if (elicit === undefined) return malformed("an elicitation");
     const { elicitation, FormChecks } = await import("./elicitation.ts");
-    this.#checks ??= new FormChecks();
+    this.#checks ??= new FormChecks(limits);
     const ask = (asked: Record<string, unknown>): Promise<ElicitResult | undefined> =>
       elicit.call(services, asked, context) as Promise<ElicitResult | undefined>;
     return elicitation(params, ask, this.#checks);

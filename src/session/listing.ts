@@ -212,7 +212,7 @@ export class Listing {
   }
 
   #names(pages: readonly unknown[]): number {
-    return makeCatalog(this.#kind, pages, this.#session.dialect, this.#session.transport.kind).items.size;
+    return this.#catalogOf(pages).items.size;
   }
 
   #forgetBeyond(count: number): void {
@@ -228,8 +228,13 @@ export class Listing {
       known.pages.every((page, index) => page === pages[index])
     )
       return known;
-    this.#catalog = makeCatalog(this.#kind, pages, this.#session.dialect, this.#session.transport.kind);
+    this.#catalog = this.#catalogOf(pages);
     return this.#catalog;
+  }
+
+  #catalogOf(pages: readonly unknown[]): Catalog {
+    const { dialect, transport } = this.#session;
+    return makeCatalog(this.#kind, pages, { dialect, transport: transport.kind, limits: this.#limits });
   }
 }
 

@@ -123,7 +123,7 @@ export class Session implements Sink, PendingOwner {
       if (this.#alive.isOpen) this.#alive.end();
       return true;
     }
-    const messages = parseMessages(raw.toString(), this.#options.limits.batchElements);
+    const messages = parseMessages(raw.toString(), this.#options.limits);
     if (messages === undefined) return false;
     if (this.#alive.isOpen) this.#alive.end();
     const bytes = raw.length / messages.length;

@@ -1,5 +1,6 @@
 import type { AgentToolResult, ContentBlock } from "../contract.ts";
 import { AdapterError } from "../errors.ts";
+import type { Limits } from "../limits.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import { checkAgainst } from "../validation/validator.ts";
@@ -39,7 +40,8 @@ async function examined(
 ): Promise<AgentToolResult> {
   if (isErrorResult(result)) throw await toolError(spec, tool, blocks, result, context);
   const details: Record<string, unknown> = { server: spec.name, tool, mcpResult: result };
-  if (isObject(item["outputSchema"])) await checkOutput(item["outputSchema"], result, blocks, details);
+  if (isObject(item["outputSchema"]))
+    await checkOutput(item["outputSchema"], result, blocks, details, context.runtime.limits);
   const guard = guardOptions(spec, context);
   return { content: fitsGuard(blocks, guard) ? blocks : await guardContent(blocks, guard), details };
 }
@@ -75,9 +77,10 @@ async function checkOutput(
   result: unknown,
   blocks: ContentBlock[],
   details: Record<string, unknown>,
+  limits: Limits,
 ): Promise<void> {
   if (!isObject(result) || result["structuredContent"] === undefined) return;
-  const check = await checkAgainst(outputSchema, result["structuredContent"]);
+  const check = await checkAgainst(outputSchema, result["structuredContent"], limits);
   if (check.kind === "unchecked") details["outputSchemaProblem"] = check.reason;
   if (check.kind !== "mismatch") return;
   const where = check.path === "" ? "structuredContent" : `structuredContent${check.path}`;

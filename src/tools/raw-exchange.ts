@@ -32,7 +32,7 @@ export async function rawExchange(
   try {
     await transport.open({
       message: (raw) => {
-        const messages = parseMessages(raw.toString(), runtime.limits.batchElements);
+        const messages = parseMessages(raw.toString(), runtime.limits);
         response ??= messages?.find(
           (message): message is JsonRpcResponse => isResponse(message) && answers(message, id),
         );

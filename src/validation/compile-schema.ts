@@ -3,12 +3,10 @@ import { Ajv, type AnySchema, type ErrorObject, type Options } from "ajv";
 import { Ajv2019 } from "ajv/dist/2019.js";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { cut } from "../cut.ts";
+import type { Limits } from "../limits.ts";
 import type { Check } from "./check.ts";
 
-export interface SchemaBounds {
-  readonly schemaBytes: number;
-  readonly validationMs: number;
-}
+export type SchemaLimits = Pick<Limits, "schemaBytes" | "validationMs">;
 
 const OPTIONS: Options = {
   strict: false,
@@ -34,15 +32,15 @@ const ENDLESS: ReadonlySet<string> = new Set([
 ]);
 
 /** A check for one schema; problems of the schema itself become `unchecked` answers. Never throws. */
-export function compileSchema(schema: object, bounds: SchemaBounds): (value: unknown) => Check {
-  const surveyed = survey(schema, bounds.schemaBytes);
+export function compileSchema(schema: object, { schemaBytes, validationMs }: SchemaLimits): (value: unknown) => Check {
+  const surveyed = survey(schema, schemaBytes);
   if ("problem" in surveyed) return () => unchecked(surveyed.problem);
-  const compiled = inTime(bounds.validationMs, () => compile(schema));
+  const compiled = inTime(validationMs, () => compile(schema));
   if (typeof compiled !== "function") return () => compiled;
   return (value) => {
     // Else the time is at most that of all subschemas for the whole value.
     return surveyed.endless || !isSmall(value)
-      ? inTime(bounds.validationMs, () => compiled(value))
+      ? inTime(validationMs, () => compiled(value))
       : guarded(() => compiled(value));
   };
 }

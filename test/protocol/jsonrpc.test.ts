@@ -1,8 +1,9 @@
 import { describe, expect, test } from "@jest/globals";
+import { LIMITS } from "../../src/limits.ts";
 import { isFailure, isRequest, isResponse, parseMessages } from "../../src/protocol/jsonrpc.ts";
 
 function parse(value: unknown, batchElements = 10): unknown {
-  return parseMessages(typeof value === "string" ? value : JSON.stringify(value), batchElements);
+  return parseMessages(typeof value === "string" ? value : JSON.stringify(value), { ...LIMITS, batchElements });
 }
 
 describe("reading messages", () => {
@@ -127,10 +128,10 @@ describe("reading messages", () => {
   });
 
   test("shape decides before ids do: something with a method is never an answer", () => {
-    const [question] = parseMessages('{"jsonrpc":"2.0","id":5,"method":"ping","result":{}}', 1) ?? [];
+    const [question] = parseMessages('{"jsonrpc":"2.0","id":5,"method":"ping","result":{}}', LIMITS) ?? [];
     expect(question !== undefined && isResponse(question)).toBe(false);
     expect(question !== undefined && isRequest(question)).toBe(true);
-    const [answer] = parseMessages('{"id":5,"error":{"code":1,"message":"m"}}', 1) ?? [];
+    const [answer] = parseMessages('{"id":5,"error":{"code":1,"message":"m"}}', LIMITS) ?? [];
     expect(answer !== undefined && isResponse(answer) && isFailure(answer)).toBe(true);
   });
 });

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "@jest/globals";
-import type { Dialect } from "../../src/protocol/dialect.ts";
+import { LIMITS } from "../../src/limits.ts";
 import { makeCatalog } from "../../src/session/catalog.ts";
 
 const DIALECT = {
   refuseTool: (schema: unknown) => (schema === "odd" ? "its schema is odd" : undefined),
-} as unknown as Dialect;
+};
 
 function catalogOf(tools: readonly unknown[]): ReturnType<typeof makeCatalog> {
-  return makeCatalog("tools", [{ tools }], DIALECT, "http");
+  return makeCatalog("tools", [{ tools }], { dialect: DIALECT, transport: "http", limits: LIMITS });
 }
 
 describe("the notes on a list are few, however long it is", () => {

@@ -1,11 +1,12 @@
 import { expect, test } from "@jest/globals";
 import type { HostServices } from "../../src/contract.ts";
+import { LIMITS } from "../../src/limits.ts";
 import { InputPort } from "../../src/session/input.ts";
 import { helpfulHost } from "../support/era-servers.ts";
 
 test("a sampling question that brings tools is refused, since they were not declared", async () => {
   const services = helpfulHost();
-  const port = new InputPort({ server: "s", services });
+  const port = new InputPort({ server: "s", services, limits: LIMITS });
   const answer = await port.ask("sampling/createMessage", { messages: [], maxTokens: 1, tools: [] }, 1000);
   expect(answer).toMatchObject({ error: { code: -32602 } });
   expect(services.asked).toEqual([]);
@@ -14,7 +15,7 @@ test("a sampling question that brings tools is refused, since they were not decl
 test("what a host leaves out of a message is filled in, what is no message is refused", async () => {
   const ask = async (given: unknown): Promise<unknown> => {
     const services = { createMessage: async () => given } as unknown as HostServices;
-    return new InputPort({ server: "s", services }).ask("sampling/createMessage", {}, 1000);
+    return new InputPort({ server: "s", services, limits: LIMITS }).ask("sampling/createMessage", {}, 1000);
   };
   const content = { type: "text", text: "Hi" };
   expect(await ask({ content })).toEqual({ result: { role: "assistant", model: "unknown", content } });
@@ -25,7 +26,7 @@ test("what a host leaves out of a message is filled in, what is no message is re
 
 test("only http and https addresses are shown to a person", async () => {
   const services = helpfulHost();
-  const port = new InputPort({ server: "s", services });
+  const port = new InputPort({ server: "s", services, limits: LIMITS });
   for (const url of ["javascript:alert(1)", "file:///etc/passwd", "no url", 7])
     expect(await port.ask("elicitation/create", { mode: "url", url }, 1000)).toMatchObject({ error: { code: -32602 } });
   expect(services.asked).toEqual([]);
@@ -39,14 +40,18 @@ test("a form's answer holds its own fields and no others, with defaults where th
   const services: HostServices = {
     elicit: async () => ({ action: "accept", content: { b: 4, c: undefined, extra: {} } }),
   };
-  const answer = await new InputPort({ server: "s", services }).ask("elicitation/create", { requestedSchema }, 1000);
+  const answer = await new InputPort({ server: "s", services, limits: LIMITS }).ask(
+    "elicitation/create",
+    { requestedSchema },
+    1000,
+  );
   expect(answer).toEqual({ result: { action: "accept", content: { a: "x", b: 4 } } });
 });
 
 test("forms that are costly to check take a bounded part of the time, however many there are", async () => {
   const content = { a: `${"a".repeat(60)}!` };
   const services: HostServices = { elicit: async () => ({ action: "accept", content }) };
-  const port = new InputPort({ server: "s", services });
+  const port = new InputPort({ server: "s", services, limits: LIMITS });
   const ask = (pattern: string): Promise<unknown> => {
     const requestedSchema = { type: "object", properties: { a: { type: "string", pattern } } };
     return port.ask("elicitation/create", { requestedSchema }, 60_000);

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { resolveLimits } from "../../src/limits.ts";
+import { LIMITS, resolveLimits } from "../../src/limits.ts";
 import type { Dialect } from "../../src/protocol/dialect.ts";
 import { InputPort } from "../../src/session/input.ts";
 import { Questions } from "../../src/session/questions.ts";
@@ -10,6 +10,7 @@ test("a bounded number of questions waits for the host at once, and an answered 
   const hosts: ((roots: []) => void)[] = [];
   const input = new InputPort({
     server: "s",
+    limits: LIMITS,
     services: { listRoots: () => new Promise((resolve) => hosts.push(resolve)) },
   });
   const questions = new Questions({ dialect, input, limits: resolveLimits({ openQuestions: 2 }) });

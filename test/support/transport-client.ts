@@ -74,7 +74,7 @@ export class TransportClient implements Sink {
   }
 
   message(raw: Raw): boolean {
-    const messages = parseMessages(raw.toString(), LIMITS.batchElements);
+    const messages = parseMessages(raw.toString(), LIMITS);
     if (messages === undefined) return false;
     for (const message of messages) {
       this.received.push(message);

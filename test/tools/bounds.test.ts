@@ -56,7 +56,7 @@ describe("what a server sends is shown in bounded time and length", () => {
       { capabilities: {} },
       { info: { name: "t", version: "1" }, capabilities: {} },
     );
-    const { items, leftOut } = makeCatalog("tools", [page], dialect, "stdio");
+    const { items, leftOut } = makeCatalog("tools", [page], { dialect, transport: "stdio", limits: LIMITS });
     expect([...items.keys()]).toEqual(["n".repeat(LIMITS.nameCharacters)]);
     expect(leftOut).toEqual([{ name: expect.stringMatching(/^n{100}…$/), reason: "its name has 1000000 characters" }]);
   });

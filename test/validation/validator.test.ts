@@ -1,5 +1,11 @@
 import { describe, expect, test } from "@jest/globals";
-import { checkAgainst } from "../../src/validation/validator.ts";
+import { LIMITS } from "../../src/limits.ts";
+import type { Check } from "../../src/validation/check.ts";
+import { checkAgainst as checkWithin } from "../../src/validation/validator.ts";
+
+function checkAgainst(schema: object, value: unknown): Promise<Check> {
+  return checkWithin(schema, value, LIMITS);
+}
 
 const NAMED = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };
 
