@@ -21,8 +21,9 @@ export interface RequestOptions {
   readonly onProgress?: (report: ProgressReport) => void;
   /** The request may have side effects: a failure after it was sent leaves its outcome unknown. */
   readonly effects?: boolean;
+  /** Where the answer is recognised if it is that of last time. */
   readonly page?: RememberedPage;
-  readonly headers?: Readonly<Record<string, string>>;
+  /** As in the transport's `SendOptions`. */
   readonly fresh?: boolean;
 }
 

@@ -65,5 +65,5 @@ export async function rawExchange(
 
 /** An error whose id could not be read answers the only request there was. */
 function answers(response: JsonRpcResponse, id: RequestId): boolean {
-  return response.id === id || String(response.id) === String(id) || (response.id === null && "error" in response);
+  return String(response.id) === String(id) || (response.id === null && "error" in response);
 }

@@ -46,7 +46,7 @@ export class LineSplitter {
     let line = piece;
     if (this.#parts.length > 0) {
       this.#parts.push(piece);
-      line = this.#parts.length === 1 ? piece : Buffer.concat(this.#parts, this.#bytes + piece.length);
+      line = Buffer.concat(this.#parts, this.#bytes + piece.length);
       this.#parts = [];
       this.#bytes = 0;
     }

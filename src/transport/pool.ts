@@ -31,7 +31,7 @@ export class Pool {
   readonly proxy: string | undefined;
   readonly #agent: Agent;
   readonly #request: (options: RequestOptions) => ClientRequest;
-  readonly #target: RequestOptions;
+  readonly #target: { readonly protocol: string; readonly host: string; readonly port: number };
   #trustsSystem = false;
   #trusting: Promise<boolean> | undefined;
   /** Streams that have given their answer and are about to end. */
@@ -75,7 +75,7 @@ export class Pool {
 
   request({ method, path, headers }: HttpRequest): ClientRequest {
     this.#closeExpired();
-    const { protocol, host, port } = this.#target as Required<Pick<RequestOptions, "protocol" | "host" | "port">>;
+    const { protocol, host, port } = this.#target;
     return this.#request({
       protocol,
       host,

@@ -17,7 +17,7 @@ import { reaper } from "./reaper.ts";
 import { spawnProcess } from "./spawn.ts";
 import type { ExitStatus, SpawnedProcess } from "./spawned.ts";
 import { readable, StderrTail } from "./stderr-tail.ts";
-import { HANDED_OVER, type Raw, type SendOptions, type Sink, type Transport } from "./transport.ts";
+import { HANDED_OVER, type SendOptions, type Sink, type Transport } from "./transport.ts";
 
 const SKIPPED_LINES = 5;
 const SKIPPED_CHARACTERS = 120;
@@ -187,7 +187,7 @@ export class StdioTransport implements Transport {
 
   #receive(line: Buffer, sink: Sink): void {
     if (this.#closing !== undefined || this.#broken) return;
-    if (sink.message(line as Raw) || this.#skipped.length >= SKIPPED_LINES) return;
+    if (sink.message(line) || this.#skipped.length >= SKIPPED_LINES) return;
     const text = readable(line.toString("utf8", 0, SKIPPED_BYTES)).trim();
     if (text !== "") this.#skipped.push(cut(text, SKIPPED_CHARACTERS, line.length > SKIPPED_BYTES));
   }
