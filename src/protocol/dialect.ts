@@ -2,14 +2,14 @@ import type { JsonRpcErrorObject, JsonRpcMessage, JsonRpcRequest, RequestId } fr
 
 /** What the connection must do for a dialect; read once by `Transport.adopt`. */
 export interface Wire {
-  /** The revision to name in `MCP-Protocol-Version` on every request from now on; absent where the revision has no such header. */
-  readonly versionHeader?: string;
+  /** The revision to name in `MCP-Protocol-Version` on every request from now on; servers of revisions before the header pass it over. */
+  readonly versionHeader: string;
   /** Keep and send `Mcp-Session-Id`, and end it with DELETE. */
   readonly sessions: boolean;
   /** A broken response stream may be resumed by GET with `Last-Event-ID`. */
   readonly resumable: boolean;
   /** The server may have questions for us that belong to no response stream: a stream of their own stands open during calls. */
-  readonly listens?: boolean;
+  readonly listens: boolean;
 }
 
 /** What a result means: the end, or a question that must be answered by a new request. */

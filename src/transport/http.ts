@@ -55,7 +55,8 @@ export class HttpTransport implements Transport {
   adopt(wire: Wire): void {
     this.#wire = wire;
     const adopted = [
-      ...(wire.versionHeader === undefined ? [] : ["MCP-Protocol-Version", wire.versionHeader]),
+      "MCP-Protocol-Version",
+      wire.versionHeader,
       ...(wire.sessions && this.#session !== undefined ? ["Mcp-Session-Id", this.#session] : []),
     ];
     this.#adopted = adopted;

@@ -66,8 +66,7 @@ export class LegacySseTransport implements Transport {
   }
 
   adopt(wire: Wire): void {
-    const { post } = this.#client.headers;
-    this.#constant = wire.versionHeader === undefined ? post : [...post, "MCP-Protocol-Version", wire.versionHeader];
+    this.#constant = [...this.#client.headers.post, "MCP-Protocol-Version", wire.versionHeader];
   }
 
   /** Resolves when the server has taken the message; an answer comes on the stream, perhaps before that. */

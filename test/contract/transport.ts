@@ -152,9 +152,9 @@ export function describeTransport(name: string, factory: TransportFactory): void
 
     test("adopting a dialect changes nothing about that", async () => {
       const client = await open();
-      client.transport.adopt({ versionHeader: "2025-11-25", sessions: true, resumable: true });
+      client.transport.adopt({ versionHeader: "2025-11-25", sessions: true, resumable: true, listens: false });
       expect((await client.request("echo", { n: 1 }))?.result).toEqual({ n: 1 });
-      client.transport.adopt({ sessions: false, resumable: false });
+      client.transport.adopt({ versionHeader: "2026-07-28", sessions: false, resumable: false, listens: false });
       expect((await client.request("echo", { n: 2 }))?.result).toEqual({ n: 2 });
     });
 

@@ -5,8 +5,8 @@ import { isResponse, type JsonRpcMessage, parseMessages } from "../../src/protoc
 import { HttpTransport, type HttpTransportOptions } from "../../src/transport/http.ts";
 import type { Raw, SendOptions, Sink, Transport } from "../../src/transport/transport.ts";
 
-export const SESSION_WIRE: Wire = { versionHeader: "2025-11-25", sessions: true, resumable: true };
-export const STATELESS_WIRE: Wire = { versionHeader: "2026-07-28", sessions: false, resumable: false };
+export const SESSION_WIRE: Wire = { versionHeader: "2025-11-25", sessions: true, resumable: true, listens: false };
+export const STATELESS_WIRE: Wire = { versionHeader: "2026-07-28", sessions: false, resumable: false, listens: false };
 
 export interface Reply {
   readonly result?: unknown;

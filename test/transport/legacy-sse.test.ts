@@ -40,7 +40,7 @@ describe("opening", () => {
     const { server, client } = await setUp(echoing);
     await client.transport.open(client);
     expect((await client.request("echo", { n: 1 }))?.result).toEqual({ n: 1 });
-    client.transport.adopt({ versionHeader: "2025-06-18", sessions: true, resumable: true });
+    client.transport.adopt({ versionHeader: "2025-06-18", sessions: true, resumable: true, listens: false });
     await client.request("echo", { n: 2 });
     expect(server.seen.map(({ method, url }) => `${method} ${url}`)).toEqual([
       "GET /sse",
