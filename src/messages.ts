@@ -35,7 +35,6 @@ export interface Facts {
   "config.entry": { server: string; configPath: string; field: string; reason: string };
   "config.variable": { server: string; configPath: string; field: string; variable: string };
   "config.url": { reason: string };
-  "config.header": { name: string; reason: string };
   "config.writable": { configPath: string; trusted: boolean };
   "server.unknown": { server: string; configured: readonly string[]; problems?: readonly string[] };
   "server.disabled": { server: string; configPath?: string };
@@ -206,7 +205,6 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
       `Server ${quote(server)} in ${configPath}: ${field} uses \${${variable}}, which is not set. Set it in the environment or write \${${variable}:-default}.`,
   },
   "config.url": { code: "invalid_params", say: ({ reason }) => `url ${reason}.` },
-  "config.header": { code: "invalid_params", say: ({ name, reason }) => `Header ${quote(name)} ${reason}.` },
   "config.writable": {
     code: "config_error",
     say: ({ configPath, trusted }) =>

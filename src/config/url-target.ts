@@ -2,22 +2,17 @@ import { AdapterError } from "../errors.ts";
 import type { HttpEndpoint, ServerSpec } from "../server-spec.ts";
 import { secretsOf } from "./secrets.ts";
 import { fingerprintOf } from "./spec.ts";
-import { headerFlaw, readUrl } from "./url.ts";
+import { readUrl } from "./url.ts";
 
 /**
  * The server behind a bare `url` target. Its name is the address without query.
- * @throws AdapterError `config.url`, `config.header`
+ * @throws AdapterError `config.url`
  */
-export function specForUrl(text: string, headers: Readonly<Record<string, string>> = {}): ServerSpec {
+export function specForUrl(text: string): ServerSpec {
   const read = readUrl(text);
   if ("reason" in read) throw new AdapterError("config.url", { reason: read.reason });
-  const names = Object.keys(headers);
-  for (const [at, name] of names.entries()) {
-    const reason = headerFlaw(name, headers[name] ?? "", names.slice(0, at));
-    if (reason !== undefined) throw new AdapterError("config.header", { name, reason });
-  }
   const { url } = read;
-  const endpoint: HttpEndpoint = { kind: "http", transport: "auto", url: url.href, headers: { ...headers } };
+  const endpoint: HttpEndpoint = { kind: "http", transport: "auto", url: url.href, headers: {} };
   return Object.freeze({
     name: url.origin + url.pathname,
     endpoint,

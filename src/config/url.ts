@@ -21,7 +21,7 @@ export function readUrl(text: string): { readonly url: URL } | { readonly reason
 }
 
 /** Why a header cannot be sent, as the rest of a sentence that never shows its value; nothing if it can. */
-export function headerFlaw(name: string, value: string, others: Iterable<string> = []): string | undefined {
+export function headerFlaw(name: string, value: string, others: Iterable<string>): string | undefined {
   if (!HEADER_NAME.test(name)) return "has a name that no HTTP header may have";
   if (FRAMING.has(name.toLowerCase())) return "is set by the transport itself";
   if (!HEADER_VALUE.test(value))

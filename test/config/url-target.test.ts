@@ -4,7 +4,7 @@ import { failure } from "../support/config-home.ts";
 
 describe("a bare url", () => {
   it("becomes a server named by its address", () => {
-    expect(specForUrl("HTTP://Localhost:8931/mcp?token=secret-token&a=1#x", { "X-Key": "key-12345" })).toMatchObject({
+    expect(specForUrl("HTTP://Localhost:8931/mcp?token=secret-token&a=1#x")).toMatchObject({
       name: "http://localhost:8931/mcp",
       origin: "explicit",
       protocol: "auto",
@@ -14,9 +14,9 @@ describe("a bare url", () => {
         kind: "http",
         transport: "auto",
         url: "http://localhost:8931/mcp?token=secret-token&a=1",
-        headers: { "X-Key": "key-12345" },
+        headers: {},
       },
-      secrets: ["key-12345", "secret-token"],
+      secrets: ["secret-token"],
     });
     expect(specForUrl("http://h/")).not.toHaveProperty("configPath");
   });
@@ -25,7 +25,6 @@ describe("a bare url", () => {
     const { fingerprint } = specForUrl("http://h/a");
     expect(specForUrl("http://h:80/a").fingerprint).toBe(fingerprint);
     expect(specForUrl("http://h/b").fingerprint).not.toBe(fingerprint);
-    expect(specForUrl("http://h/a", { A: "1" }).fingerprint).not.toBe(fingerprint);
   });
 
   it.each([
@@ -37,14 +36,5 @@ describe("a bare url", () => {
     ["https://me@h/", "config.url: url must not hold a user name or password; use headers."],
   ])("%j is refused", async (url, message) => {
     expect(await failure(() => specForUrl(url))).toBe(message);
-  });
-
-  it.each([
-    [{ "a:b": "x" }, 'config.header: Header "a:b" has a name that no HTTP header may have.'],
-    [{ A: "x\ny" }, 'config.header: Header "A" has a value with a line break'],
-    [{ A: "1", a: "2" }, 'config.header: Header "a" is there twice.'],
-    [{ connection: "close" }, 'config.header: Header "connection" is set by the transport itself.'],
-  ])("headers %j are refused", async (headers, message) => {
-    expect(await failure(() => specForUrl("http://h/", headers))).toContain(message);
   });
 });

@@ -22,17 +22,16 @@ function read(name: string, server: Json, cwd: string): ImportedServer {
   const { tool_timeout_sec, bearer_token_env_var, env_http_headers, env_vars } = server;
   const draft = new Draft(server, verbatim)
     .copy("command", "args", "env", "url", "enabled")
-    .folder("cwd", cwd)
+    .folder(cwd)
     .time(tool_timeout_sec)
     .set("headers", server.http_headers)
     .put("includeTools", server.enabled_tools)
     .put("excludeTools", server.disabled_tools)
     .unsupported("bearer_token", "is not read; name a variable with bearer_token_env_var");
   if (server.command !== undefined) draft.put("inheritEnv", variableNames(env_vars));
-  if (typeof bearer_token_env_var === "string")
-    draft.add("headers", "Authorization", `Bearer \${${bearer_token_env_var}}`);
+  if (typeof bearer_token_env_var === "string") draft.addHeader("Authorization", `Bearer \${${bearer_token_env_var}}`);
   for (const [header, variable] of Object.entries(isObject(env_http_headers) ? env_http_headers : {})) {
-    draft.add("headers", header, `\${${String(variable)}}`);
+    draft.addHeader(header, `\${${String(variable)}}`);
   }
   return oauth(draft, server).as(name);
 }

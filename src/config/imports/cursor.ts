@@ -15,7 +15,7 @@ export const cursor: Dialect = {
       const { auth } = server;
       const draft = new Draft(server, editor(place))
         .copy("type", "command", "args", "env", "url", "headers", "disabled", "enabled")
-        .folder("cwd", place.cwd)
+        .folder(place.cwd)
         .unsupported("envFile", "is not read; put its variables into env");
       if (isObject(auth)) {
         const { CLIENT_ID: clientId, CLIENT_SECRET: clientSecret, scopes } = auth;

@@ -36,16 +36,16 @@ export class Draft {
     return this;
   }
 
-  /** Adds to `headers` or `env` what is in our format already. */
-  add(field: "headers" | "env", name: string, value: string): this {
-    const before = this.#raw[field];
-    this.#raw[field] = Object.fromEntries([...Object.entries(isObject(before) ? before : {}), [name, value]]);
+  /** Adds a header whose value is in our format already. */
+  addHeader(name: string, value: string): this {
+    const before = this.#raw.headers;
+    this.#raw.headers = Object.fromEntries([...Object.entries(isObject(before) ? before : {}), [name, value]]);
     return this;
   }
 
-  /** A working directory; relative ones start at the host's. */
-  folder(field: string, cwd: string): this {
-    this.set("cwd", this.#source[field]);
+  /** The working directory; a relative one starts at the host's. */
+  folder(cwd: string): this {
+    this.copy("cwd");
     const { cwd: path } = this.#raw;
     if (typeof path === "string" && path !== "" && !isAbsolute(path) && !/^(\$\{|~)/.test(path)) {
       this.#raw.cwd = resolve(literal(cwd), path);

@@ -1,4 +1,4 @@
-import { LIMITS, type Limits } from "../../limits.ts";
+import { LIMITS } from "../../limits.ts";
 import type { Candidate, ConfigProblem } from "../candidate.ts";
 import { Files } from "../files.ts";
 import { type PlaceOptions, placeOf } from "../place.ts";
@@ -18,14 +18,12 @@ export interface FoundImport {
 export type FoundServer = Pick<Candidate, "name" | "raw" | "refused">;
 
 /** Looks through the config files of all known tools. */
-export async function findImports(
-  options: PlaceOptions & { readonly limits?: Limits },
-): Promise<readonly FoundImport[]> {
+export async function findImports(options: PlaceOptions): Promise<readonly FoundImport[]> {
   const place = placeOf(options);
   const files = new Files(undefined, options.platform);
   const found: FoundImport[] = [];
   for (const dialect of DIALECTS) {
-    const read = await readDialect(dialect, place, files, options.limits ?? LIMITS);
+    const read = await readDialect(dialect, place, files, LIMITS);
     for (const { path, level, candidates, problems } of read?.files ?? []) {
       found.push({ dialect, path, level, servers: candidates, problems });
     }

@@ -20,7 +20,7 @@ export const gemini: Dialect = {
         .put("excludeTools", server.excludeTools)
         .set("url", httpUrl ?? url)
         .set("type", httpUrl === undefined ? type : "http")
-        .folder("cwd", cwd)
+        .folder(cwd)
         .time(server.timeout, 1000)
         .unsupported("tcp", "names a WebSocket, which is no transport of MCP");
       if (authProviderType !== undefined && authProviderType !== "dynamic_discovery") {

@@ -33,7 +33,7 @@ function read(name: string, server: Json, cwd: string): ImportedServer {
   const draft = new Draft(server, placeholders)
     .copy("url", "headers", "enabled", "disabled")
     .set("env", environment)
-    .folder("cwd", cwd)
+    .folder(cwd)
     .time(isObject(timeout) ? timeout.request : timeout, 1000);
   if (Array.isArray(command))
     draft.set("command", command[0]).set("args", command.length > 1 ? command.slice(1) : undefined);

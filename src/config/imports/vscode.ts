@@ -16,7 +16,7 @@ export const vscode: Dialect = {
         // Its "http" falls back to HTTP+SSE, as an entry of ours without a type does.
         .set("type", server.type === "http" ? undefined : server.type)
         .copy("command", "args", "env", "url", "headers", "oauth", "disabled")
-        .folder("cwd", place.cwd)
+        .folder(place.cwd)
         .unsupported("envFile", "is not read; put its variables into env")
         .unsupported("sandboxEnabled", "asks for a sandbox, which there is none of here")
         .as(name);

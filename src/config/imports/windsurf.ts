@@ -12,7 +12,7 @@ export const windsurf: Dialect = {
         .copy("type", "command", "args", "env", "headers", "disabled")
         .set("url", server.serverUrl ?? server.url)
         .put("excludeTools", server.disabledTools)
-        .folder("cwd", cwd)
+        .folder(cwd)
         .as(name);
     }
   },
