@@ -17,9 +17,6 @@ const RANKS = [
   ["index.ts"],
 ] as const;
 
-/** Sideways imports that are allowed as types: from a room to one file of another room of the same rank. */
-const TYPE_PORTS = [{ from: "transport", to: /^auth\/[^/]*port\.ts$/ }] as const;
-
 const REVISION = /\b20\d\d-\d\d-\d\d\b/;
 const REVISIONS_HOME = "protocol/versions.ts";
 const VAGUE_NAMES = /^(utils?|types?|helpers?|constants?)\.ts$/;
@@ -29,7 +26,6 @@ interface Import {
   readonly specifier: string;
   /** The file under src/ that a relative specifier names. */
   readonly target: string | undefined;
-  readonly typeOnly: boolean;
 }
 
 const SRC = fileURLToPath(new URL("../src/", import.meta.url));
@@ -111,22 +107,16 @@ function rankOf(file: string): number {
   return RANKS.findIndex((rooms) => (rooms as readonly string[]).includes(roomOf(file)));
 }
 
-function mayImport({ file, target, typeOnly }: Import & { target: string }): boolean {
-  if (roomOf(file) === roomOf(target) || rankOf(target) < rankOf(file)) return true;
-  return typeOnly && TYPE_PORTS.some(({ from, to }) => from === roomOf(file) && to.test(target));
+function mayImport({ file, target }: Import & { target: string }): boolean {
+  return roomOf(file) === roomOf(target) || rankOf(target) < rankOf(file);
 }
 
 function importsOf(file: string, text: string): Import[] {
-  const statements = /^[ \t]*(?:import|export)\s+(type\s+)?(?:[\w*$\s{},]+?\sfrom\s*)?["']([^"'\n]+)["']/gm;
+  const statements = /^[ \t]*(?:import|export)\s+(?:type\s+)?(?:[\w*$\s{},]+?\sfrom\s*)?["']([^"'\n]+)["']/gm;
   const calls = /\bimport\(\s*["']([^"'\n]+)["']/g;
-  const found = [...text.matchAll(statements)].map(([, type, specifier]) => ({
-    specifier,
-    typeOnly: type !== undefined,
-  }));
-  const called = [...text.matchAll(calls)].map(([, specifier]) => ({ specifier, typeOnly: false }));
-  return [...found, ...called].map(({ specifier = "", typeOnly }) => {
+  return [...text.matchAll(statements), ...text.matchAll(calls)].map(([, specifier = ""]) => {
     const target = specifier.startsWith(".") ? posix.join(posix.dirname(file), specifier) : undefined;
-    return { file, specifier, target, typeOnly };
+    return { file, specifier, target };
   });
 }
 
