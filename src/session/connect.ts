@@ -265,7 +265,7 @@ class Line implements Sink {
 
   /** What broke off before the handshake was done never ran a tool: it is a failed connection. */
   #asConnectError(error: unknown): unknown {
-    if (!(error instanceof AdapterError) || error.situation !== "closed") return error;
+    if (!isSituation(error, "closed")) return error;
     const { server } = this.#options;
     const diagnostics = this.transport.diagnostics();
     if ("exitCode" in diagnostics) return new AdapterError("connect.exited", { server, ...diagnostics });

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { atMost } from "../at-most.ts";
 import { cut } from "../cut.ts";
-import { AdapterError, reasonOf } from "../errors.ts";
+import { AdapterError, isSituation, reasonOf } from "../errors.ts";
 import { decoderFor } from "./decoder.ts";
 
 /** Bodies from this size on are collected in place. */
@@ -101,8 +101,7 @@ export class HttpResponse {
       if (!whole) this.destroy();
     } catch (error) {
       // A refusal stays a refusal if its body breaks off; being stopped from our side does not become one.
-      if (error instanceof AdapterError && (error.situation === "cancelled" || error.situation === "closed.stopped"))
-        throw error;
+      if (isSituation(error, "cancelled") || isSituation(error, "closed.stopped")) throw error;
     }
     return { bytes: Buffer.concat(chunks).subarray(0, limitBytes), whole };
   }
