@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { addAbortSignal } from "node:stream";
+import { cut } from "../cut.ts";
 import { reasonOf } from "../errors.ts";
 import { quote } from "../messages.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
@@ -12,6 +13,7 @@ export interface Arguments {
   readonly ambiguous: ReadonlyMap<string, string>;
 }
 
+const SHOWN_CHARACTERS = 60;
 const PAIR = /^([^=]+?)(:?=)([\s\S]*)$/;
 const WHOLE_NUMBER = /^-?\d+$/;
 const EXPECTED = `Write one JSON object, key=value pairs, - for stdin, or @FILE.`;
@@ -24,7 +26,8 @@ export async function readArguments(
 ): Promise<Arguments> {
   const [first = "", ...others] = words;
   const alone = first === "-" || first.startsWith("@") || first.trimStart().startsWith("{");
-  if (alone && others.length > 0) throw usage(`${what}: nothing can stand beside ${quote(shortened(first))}`, EXPECTED);
+  if (alone && others.length > 0)
+    throw usage(`${what}: nothing can stand beside ${quote(cut(first, SHOWN_CHARACTERS))}`, EXPECTED);
   if (first === "-")
     return { values: objectIn(await standardInput(signal), `${what} from stdin`), ambiguous: new Map() };
   if (first.startsWith("@")) return { values: objectIn(await text(first.slice(1)), first), ambiguous: new Map() };
@@ -43,7 +46,7 @@ function pairs(words: readonly string[], what: string): Arguments {
   const ambiguous = new Map<string, string>();
   for (const word of words) {
     const [, key = "", sign, value = ""] = PAIR.exec(word) ?? [];
-    if (sign === undefined) throw usage(`${what}: ${quote(shortened(word))} is no key=value`, EXPECTED);
+    if (sign === undefined) throw usage(`${what}: ${quote(cut(word, SHOWN_CHARACTERS))} is no key=value`, EXPECTED);
     if (values.has(key)) throw usage(`${what}: ${quote(key)} is given twice`, `For a list write ${key}='[1, 2]'.`);
     const read = asJson(value);
     if (sign === ":=" && read === undefined) {
@@ -86,8 +89,4 @@ async function text(path: string): Promise<string> {
   } catch (error) {
     throw usage(`Cannot read ${path}: ${reasonOf(error)}`);
   }
-}
-
-function shortened(word: string): string {
-  return word.length > 60 ? `${word.slice(0, 60)}…` : word;
 }

@@ -1,3 +1,4 @@
+import { cut } from "../cut.ts";
 import type { OAuthSettings } from "../server-spec.ts";
 import { isObject, type Json } from "./document.ts";
 import type { Refuse } from "./refuse.ts";
@@ -43,6 +44,7 @@ const SPELLINGS: ReadonlyMap<string, string> = new Map([
   ["cmd", "command"],
 ]);
 const ENDPOINT_KEYS = ["command", "url", "type", "transport", ...SPELLINGS.keys()];
+const SHOWN_CHARACTERS = 60;
 /** Fields of other tools that name a program whose output would be used. */
 const PROGRAM = /^(headers?|env|auth|api_?key|token|credentials?)_?(helper|command)$/i;
 
@@ -91,8 +93,7 @@ function namedTransport(raw: Json, refuse: Refuse): Exclude<Kind, "auto"> | unde
 }
 
 function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value);
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+  return cut(JSON.stringify(value) ?? String(value), SHOWN_CHARACTERS);
 }
 
 /** Nothing in a config file is run to learn a value. @throws AdapterError `config.entry` */

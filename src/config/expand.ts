@@ -1,3 +1,4 @@
+import { cut } from "../cut.ts";
 import { AdapterError } from "../errors.ts";
 
 /** Whose text is expanded, for errors. */
@@ -9,6 +10,7 @@ export interface Owner {
 const NAME = /^[A-Za-z_]\w*(?:\(x86\))?$/i;
 const NAMESPACE = "env:";
 const DEFAULT = ":-";
+const QUOTED_CHARACTERS = 60;
 
 /**
  * Replaces `${VAR}`, `${env:VAR}` and `${VAR:-default}` in the texts of one entry, once: values are never looked through
@@ -92,5 +94,5 @@ function closingBrace(text: string, from: number): number {
 }
 
 function quoted(text: string): string {
-  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
+  return JSON.stringify(cut(text, QUOTED_CHARACTERS));
 }

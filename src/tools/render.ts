@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ContentBlock } from "../contract.ts";
+import { cut } from "../cut.ts";
 import type { Limits } from "../limits.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 
@@ -119,5 +120,5 @@ function text(value: string): ContentBlock {
 
 function short(value: unknown): string {
   const json = JSON.stringify(value) ?? String(value);
-  return json.length > UNKNOWN_CHARACTERS ? `${json.slice(0, UNKNOWN_CHARACTERS)}… (${json.length} characters)` : json;
+  return json.length > UNKNOWN_CHARACTERS ? `${cut(json, UNKNOWN_CHARACTERS)} (${json.length} characters)` : json;
 }

@@ -1,4 +1,4 @@
-import { withoutHalfCharacter } from "../half-character.ts";
+import { CUT, cut } from "../cut.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import type { Item } from "../session/catalog.ts";
 import { firstSentence } from "./text.ts";
@@ -69,7 +69,7 @@ export function signature(item: Item, detail: Detail = "types"): string {
   const kept = detail === "types" || detail === "names" ? ordered : ordered.filter(({ required }) => required);
   const shown = kept.slice(0, MAX_PARAMETERS).map(({ name, required, type }) => {
     const isTyped = detail === "types" || (required && detail !== "least");
-    return `${cut(name)}${required ? "" : "?"}${isTyped ? `: ${cut(type())}` : ""}`;
+    return `${cut(name, PART_CHARACTERS)}${required ? "" : "?"}${isTyped ? `: ${cut(type(), PART_CHARACTERS)}` : ""}`;
   });
   return joined(shown, parameters.length);
 }
@@ -97,12 +97,7 @@ function promptArgument({ name, required }: Item): Parameter {
 }
 
 function joined(shown: readonly string[], of: number): string {
-  const text = (of > shown.length ? [...shown, "…"] : shown).join(", ");
-  return text.length > SIGNATURE_CHARACTERS ? `${withoutHalfCharacter(text.slice(0, SIGNATURE_CHARACTERS))}…` : text;
-}
-
-function cut(text: string): string {
-  return text.length > PART_CHARACTERS ? `${withoutHalfCharacter(text.slice(0, PART_CHARACTERS))}…` : text;
+  return cut((of > shown.length ? [...shown, CUT] : shown).join(", "), SIGNATURE_CHARACTERS);
 }
 
 /** The schema that a part of it can refer to, and how many more parts are looked at. */

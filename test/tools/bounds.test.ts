@@ -66,6 +66,15 @@ describe("what a server sends is shown in bounded time and length", () => {
     expect(report?.message).toHaveLength(1001);
   });
 
+  it("when a block of an unknown type is long: its JSON is cut, never within a character", () => {
+    for (const before of ["", "x"]) {
+      const [block] = renderResult({ content: [{ type: "odd", value: before + "🎉".repeat(3000) }] }, LIMITS);
+      const text = block?.type === "text" ? block.text : "";
+      expect(text.slice(-20)).toMatch(/… \(60\d\d characters\)\]$/);
+      expect(text.search(/\p{Surrogate}/u)).toBe(-1);
+    }
+  });
+
   it("when a result has 200,000 blocks", () => {
     const content = Array.from({ length: 200_000 }, () => ({ type: "text", text: "" }));
     const blocks = renderResult({ content }, LIMITS);
