@@ -1,8 +1,4 @@
-const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** A header value may hold blanks, tabs and Latin-1 characters (RFC 9110, section 5.5). */
-const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
-/** Headers that frame the message, which only the transport can know. */
-const FRAMING = new Set(["content-length", "transfer-encoding", "connection", "upgrade", "trailer", "te"]);
+import { framesMessage, isHeaderName, isHeaderValue } from "../protocol/header-syntax.ts";
 
 /** The address in its normal form, or why it cannot be used, as the rest of a sentence that shows nothing of it. */
 export function readUrl(text: string): { readonly url: URL } | { readonly reason: string } {
@@ -22,9 +18,9 @@ export function readUrl(text: string): { readonly url: URL } | { readonly reason
 
 /** Why a header cannot be sent, as the rest of a sentence that never shows its value; nothing if it can. */
 export function headerFlaw(name: string, value: string, others: Iterable<string>): string | undefined {
-  if (!HEADER_NAME.test(name)) return "has a name that no HTTP header may have";
-  if (FRAMING.has(name.toLowerCase())) return "is set by the transport itself";
-  if (!HEADER_VALUE.test(value))
+  if (!isHeaderName(name)) return "has a name that no HTTP header may have";
+  if (framesMessage(name)) return "is set by the transport itself";
+  if (!isHeaderValue(value))
     return "has a value with a line break, NUL or another character that no HTTP header may have";
   for (const other of others) if (other.toLowerCase() === name.toLowerCase()) return "is there twice";
   return undefined;

@@ -1,7 +1,7 @@
 import { cut } from "../cut.ts";
+import { isHeaderName } from "./header-syntax.ts";
 import { isObject, type JsonRpcMessage } from "./jsonrpc.ts";
 
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const PLAIN = /^[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?$/;
 const SENTINEL = /^=\?base64\?.*\?=$/s;
 const NAMED = new Map([
@@ -123,7 +123,7 @@ function annotationProblem(
 ): string | undefined {
   const where = path.length === 0 ? "the schema root" : path.join(".");
   if (typeof header !== "string" || header === "") return `x-mcp-header of ${where} is not a name`;
-  if (!TOKEN.test(header)) return `x-mcp-header ${JSON.stringify(header)} of ${where} is no valid header name`;
+  if (!isHeaderName(header)) return `x-mcp-header ${JSON.stringify(header)} of ${where} is no valid header name`;
   if (!reachable || path.length === 0)
     return `x-mcp-header ${JSON.stringify(header)} stands where no single argument can be meant (${where})`;
   if (type !== "string" && type !== "integer" && type !== "boolean")

@@ -1,9 +1,6 @@
 import { AdapterError } from "../errors.ts";
 import type { Situation } from "../messages.ts";
-
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-/** Field values as node:http writes them: one byte a character, no line ends, no NUL. */
-const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+import { framesMessage, isHeaderName, isHeaderValue } from "../protocol/header-syntax.ts";
 
 /** Ours to say: what a configured header of the name says is left out. */
 const OWN: ReadonlySet<string> = new Set([
@@ -12,18 +9,6 @@ const OWN: ReadonlySet<string> = new Set([
   "content-length",
   "mcp-protocol-version",
   "mcp-session-id",
-]);
-/** Would change where a message goes or how it is framed. */
-const REFUSED: ReadonlySet<string> = new Set([
-  "connection",
-  "expect",
-  "host",
-  "keep-alive",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
 ]);
 
 const ACCEPT_BOTH = "application/json, text/event-stream";
@@ -50,7 +35,7 @@ export function constantHeaders(
     const key = name.toLowerCase();
     if (OWN.has(key)) continue;
     checkHeader("header.entry", server, name, value);
-    if (REFUSED.has(key))
+    if (framesMessage(name))
       throw new AdapterError("header.entry", { server, header: name, reason: "is the adapter's to set" });
     if (names.has(key)) throw new AdapterError("header.entry", { server, header: name, reason: "is there twice" });
     names.add(key);
@@ -73,8 +58,8 @@ export function checkHeader(
   header: string,
   value: string,
 ): void {
-  if (!TOKEN.test(header)) throw new AdapterError(situation, { server, header, reason: "is no valid header name" });
-  if (!VALUE.test(value))
+  if (!isHeaderName(header)) throw new AdapterError(situation, { server, header, reason: "is no valid header name" });
+  if (!isHeaderValue(value))
     throw new AdapterError(situation, {
       server,
       header,

@@ -269,6 +269,7 @@ describe("a bad entry", () => {
       { url: "http://h/", headers: { "Content-Length": "2" } },
       "headers.Content-Length is set by the transport itself.",
     ],
+    [{ url: "http://h/", headers: { host: "other" } }, "headers.host is set by the transport itself."],
   ])("%j is refused when it is used", async (raw, reason) => {
     expect(await refusal(raw)).toBe(reason);
   });
