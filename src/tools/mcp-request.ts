@@ -15,6 +15,8 @@ import { rawExchange } from "./raw-exchange.ts";
 import { renderResult } from "./render.ts";
 import type { ToolContext } from "./tool.ts";
 
+const ID_CHARACTERS = 200;
+
 /** What `mcp_request` does. @throws AdapterError */
 export async function mcpRequest(
   params: Readonly<Record<string, unknown>>,
@@ -57,9 +59,9 @@ async function approveRaw(
 
 function requestId(value: unknown, read: ParamReader): string | number {
   if (value === undefined || value === null) return 1;
-  if (typeof value === "string" && value !== "" && value.length <= 200) return value;
+  if (typeof value === "string" && value !== "" && value.length <= ID_CHARACTERS) return value;
   if (typeof value === "number" && Number.isSafeInteger(value)) return value;
-  throw read.fail("id", "must be a string or an integer");
+  throw read.fail("id", `must be a string of 1-${ID_CHARACTERS} characters or an integer`);
 }
 
 /** What makes no sense on a connection that the adapter manages. */

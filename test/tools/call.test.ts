@@ -60,12 +60,12 @@ describe("the parameters of the tools", () => {
     ["mcp_call", { tool: "echo" }, "server"],
     ["mcp_call", { server: "plain" }, "tool"],
     ["mcp_call", { ...good, tool: "" }, "tool"],
-    ["mcp_call", { ...good, tool: "x".repeat(201) }, "200"],
+    ["mcp_call", { ...good, tool: "x".repeat(201) }, "tool"],
     ["mcp_call", { ...good, tool: 7 }, "tool"],
     ["mcp_call", { ...good, server: "" }, "server"],
     ["mcp_call", { ...good, server: ["plain"] }, "server"],
     ["mcp_call", { ...good, url: "http://127.0.0.1:1/" }, "url"],
-    ["mcp_call", { tool: "echo", url: "http://127.0.0.1:1/", configPath: "mcp.json" }, "configPath"],
+    ["mcp_call", { tool: "echo", url: "http://127.0.0.1:1/", configPath: "mcp.json" }, "url"],
     ["mcp_call", { ...good, timeoutSeconds: 0 }, "timeoutSeconds"],
     ["mcp_call", { ...good, timeoutSeconds: 301 }, "timeoutSeconds"],
     ["mcp_call", { ...good, timeoutSeconds: 1.5 }, "timeoutSeconds"],
@@ -80,6 +80,8 @@ describe("the parameters of the tools", () => {
     ["mcp_request", { server: "plain", method: "ping", params: [] }, "params"],
     ["mcp_request", { url: "http://127.0.0.1:1/", method: "ping", id: {} }, "id"],
     ["mcp_request", { url: "http://127.0.0.1:1/", method: "ping", id: 1.5 }, "id"],
+    ["mcp_request", { url: "http://127.0.0.1:1/", method: "ping", id: "" }, "id"],
+    ["mcp_request", { url: "http://127.0.0.1:1/", method: "ping", id: "x".repeat(201) }, "id"],
   ] as const)("of %s: %j is refused before anything starts, naming %s", async (tool, params, place) => {
     const host = make().serve("plain", "processes", "plain");
     const { code, message } = await host.failure(
@@ -87,7 +89,7 @@ describe("the parameters of the tools", () => {
       "url" in params ? params : { ...params, configPath: host.configPath },
     );
     expect(code).toBe("invalid_params");
-    expect(message).toContain(place);
+    expect(message).toMatch(new RegExp(`^${tool}: ${place} (?:is missing|must|cannot)`));
     expect(host.ledger("plain")).toEqual([]);
   });
 
