@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { isAbsolute, join, relative } from "node:path";
+import { isAbsolute, join, relative, sep } from "node:path";
 import { ABI_VERSION } from "../contract.ts";
 import { AdapterError, reasonOf } from "../errors.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
@@ -30,6 +30,6 @@ export async function readManifest(pluginDir: string): Promise<Manifest> {
     throw bad(`its abiVersion is ${JSON.stringify(abiVersion)}; this host speaks ${ABI_VERSION}`);
   if (typeof entry !== "string" || isAbsolute(entry)) throw bad("its entry is not a path inside the plugin");
   const absolute = join(pluginDir, entry);
-  if (relative(pluginDir, absolute).startsWith("..")) throw bad("its entry leads outside the plugin");
+  if (relative(pluginDir, absolute).split(sep)[0] === "..") throw bad("its entry leads outside the plugin");
   return { entry: absolute };
 }

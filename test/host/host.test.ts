@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
@@ -85,6 +85,15 @@ beforeEach(() => {
 });
 
 describe("loading a plugin", () => {
+  test("imports an entry whose folder only looks as if it led outside", async () => {
+    const one = host();
+    const path = plugin(TOY, { abiVersion: 1, entry: "./..built/entry.mjs" });
+    mkdirSync(join(path, "..built"));
+    renameSync(join(path, "entry.mjs"), join(path, "..built", "entry.mjs"));
+    await one.load(path);
+    expect(one.tools.map(({ name }) => name)).toEqual(["toy"]);
+  });
+
   test("imports the entry that plugin.json names, and registers its tools", async () => {
     const one = host();
     await one.load(plugin(TOY));
