@@ -198,7 +198,7 @@ function list(
   options: AcquireOptions,
   again?: (error: unknown) => Promise<Discovered>,
 ): Promise<Discovered> {
-  requireCapability(connection, kind);
+  if (!connection.advertises(kind)) return Promise.reject(notOffered(connection, kind));
   connection.hold();
   return connection
     .listing(kind)
@@ -240,10 +240,9 @@ function mayMeanDeadSession({ situation, details }: AdapterError): boolean {
   return typeof status === "number" && status >= 400 && status < 500 && status !== 429 && status !== 408;
 }
 
-function requireCapability(connection: Connection, kind: ListKind): void {
-  if (connection.advertises(kind)) return;
+function notOffered(connection: Connection, kind: ListKind): AdapterError {
   const { capability, method } = LISTS[kind];
-  throw new AdapterError("capability.missing", {
+  return new AdapterError("capability.missing", {
     server: connection.session.server,
     capability,
     method,
