@@ -52,13 +52,13 @@ interface Unfinished {
 }
 
 async function rounds(conversation: Conversation, unfinished: Unfinished, first: Answer): Promise<unknown> {
-  const { session, input, limits } = conversation;
+  const { session, limits } = conversation;
   const { method, params, options, toolSchema, startedAt } = unfinished;
   const left = (): number => options.totalMs - (performance.now() - startedAt);
   let answer = first;
   for (let round = 0; ; round++) {
     if ("error" in answer) {
-      await showAddresses(answer.error, input, limits, options);
+      await showAddresses(conversation, answer.error, options);
       throw rpcError(session.server, method, answer.error, answer.status);
     }
     const outcome = session.dialect.decode(method, answer.result);
@@ -67,15 +67,8 @@ async function rounds(conversation: Conversation, unfinished: Unfinished, first:
       throw new AdapterError("protocol.result", { server: session.server, method, reason: outcome.reason });
     if (round === limits.inputRounds)
       throw new AdapterError("limit.rounds", { server: session.server, method, limit: limits.inputRounds });
-    const inputResponses = await answers(
-      session,
-      input,
-      limits,
-      method,
-      outcome.requests,
-      Math.min(options.timeoutMs, left()),
-      options.cancellation,
-    );
+    const milliseconds = Math.min(options.timeoutMs, left());
+    const inputResponses = await answers(conversation, method, outcome.requests, milliseconds, options.cancellation);
     if (options.cancellation?.cancelled) throw new AdapterError("cancelled", { server: session.server });
     const asked = {
       ...params,
@@ -91,9 +84,8 @@ async function rounds(conversation: Conversation, unfinished: Unfinished, first:
  * until somebody asks for it again.
  */
 async function showAddresses(
+  { input, limits }: Conversation,
   error: JsonRpcErrorObject,
-  input: InputPort,
-  limits: Limits,
   options: CallOptions,
 ): Promise<void> {
   const elicitations =
@@ -107,10 +99,9 @@ async function showAddresses(
   );
 }
 
+/** What the host answers to the questions of a result, by the server's own keys, within `milliseconds`. */
 async function answers(
-  session: Session,
-  input: InputPort,
-  limits: Limits,
+  { session, input, limits }: Conversation,
   method: string,
   requests: Readonly<Record<string, unknown>>,
   milliseconds: number,
