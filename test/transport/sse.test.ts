@@ -57,6 +57,14 @@ describe("events", () => {
       expect(decode('data: {"ü":\ndata: "😀"}\n\n', size).events).toEqual([':{"ü":\n"😀"}']);
   });
 
+  test("an event that begins in the chunk in which another ends keeps its characters", () => {
+    const seen: string[] = [];
+    const decoder = new EventStreamDecoder(LIMIT, ({ data }) => seen.push(data.toString()));
+    decoder.push(Buffer.from("data: a\n\ndata: ä"));
+    decoder.push(Buffer.from("b\n\n"));
+    expect(seen).toEqual(["a", "äb"]);
+  });
+
   test("ids and retry times are told; an event may consist of an id alone", () => {
     const { events, ids, retries } = decode("id: 1\nretry: 250\ndata:\n\nid: 2\ndata: x\n\nretry: soon\ndata: y\n\n");
     expect({ events, ids, retries }).toEqual({ events: [":", ":x", ":y"], ids: ["1", "2", undefined], retries: [250] });
