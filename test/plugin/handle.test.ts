@@ -181,18 +181,6 @@ describe("a step handle", () => {
     expect(seen).toHaveLength(1);
   });
 
-  test("has no partial results left once it was cancelled", async () => {
-    const host = make().serve("busy", "timing", "progress");
-    const step = host.callStep("busy", "echo", { steps: 500, milliseconds: 5 });
-    await waitFor("the call is running", () => host.received("busy", "tools/call").length === 1);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    step.cancel();
-    const seen: unknown[] = [];
-    expect(step.poll((partial) => seen.push(partial))).toMatchObject({ tag: "err", code: "cancelled" });
-    expect(seen).toEqual([]);
-    step.destroy();
-  });
-
   test("has details of its own: what its host does to them is not seen by another of the same failure", async () => {
     const host = make().configure("bad", { command: "" }).serve("plain", "processes", "fatal");
     const missing = { configPath: host.configPath, server: "missing", tool: "x" };
