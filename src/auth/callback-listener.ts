@@ -27,7 +27,7 @@ export class CallbackListener {
   /** The response that waits to be told how it ended. */
   #held: ServerResponse | undefined;
 
-  /** @param port 0: the system's choice. @throws the file system's error, such as `EADDRINUSE`. */
+  /** @param port 0: the system's choice. @throws the operating system's error, such as `EADDRINUSE`. */
   static async open(port: number): Promise<CallbackListener> {
     const server = createServer({ requestTimeout: 10_000 });
     server.listen(port, HOST);

@@ -1,8 +1,8 @@
-import { cut } from "../cut.ts";
 import { AdapterError, isAdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import type { Facts } from "../messages.ts";
 import type { Redactor } from "../redactor.ts";
+import { quoteText } from "../remote-text.ts";
 import type { OAuthSettings } from "../server-spec.ts";
 
 /** What every step of a sign-in knows: whom it is for and how far it may go. */
@@ -42,7 +42,5 @@ export function excerpt(text: string, limits: Limits): string {
 
 /** Remote text as it may be shown: one line, without control characters, bounded. */
 export function printable(text: string, characters: number = MAX_CHARACTERS): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed here.
-  const line = text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, " ").trim();
-  return cut(line, characters);
+  return quoteText(text, characters);
 }

@@ -1,6 +1,5 @@
 import { styleText } from "node:util";
-import { quoteText } from "../transport/quoting.ts";
-import { readable } from "../transport/stderr-tail.ts";
+import { quoteText, readable } from "../remote-text.ts";
 import type { Spinner } from "./spinner.ts";
 
 type Style = "bold" | "dim" | "red" | "green" | "yellow";

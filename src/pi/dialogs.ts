@@ -1,5 +1,5 @@
 import { callBack } from "../call-back.ts";
-import { readable } from "../transport/stderr-tail.ts";
+import { readable } from "../remote-text.ts";
 import type { DialogOptions, PiContext, PiUi } from "./pi-api.ts";
 
 type Dialog = "confirm" | "select" | "input";

@@ -2,7 +2,7 @@ import type { ElicitResult } from "../contract.ts";
 import { LIMITS } from "../limits.ts";
 import { type Choice, choicesOf as namedChoices } from "../protocol/choices.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
-import { quoteText } from "../transport/quoting.ts";
+import { quoteText } from "../remote-text.ts";
 import { checkAgainst } from "../validation/validator.ts";
 import type { Dialogs } from "./dialogs.ts";
 

@@ -1,7 +1,8 @@
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { ApprovalRequest, HostServices } from "../contract.ts";
-import { commandLine, quoteText } from "../transport/quoting.ts";
+import { quoteText } from "../remote-text.ts";
+import { commandLine } from "../transport/quoting.ts";
 import type { Dialogs } from "./dialogs.ts";
 
 const LINE_CHARACTERS = 1000;

@@ -1,12 +1,12 @@
 import type { Authorizer, Challenge } from "../authorizer.ts";
 import { AdapterError, isSituation } from "../errors.ts";
 import type { Limits } from "../limits.ts";
+import { quoteText } from "../remote-text.ts";
 import { Roster } from "../roster.ts";
 import type { CancelSource } from "./cancel-source.ts";
 import { type ExchangeContext, exchange, type Receive } from "./exchange.ts";
 import { type ConstantHeaders, constantHeaders, withHeaders } from "./http-headers.ts";
 import { type HttpRequest, Pool } from "./pool.ts";
-import { quoteText } from "./quoting.ts";
 import type { HttpResponse } from "./response.ts";
 import type { SendOptions } from "./transport.ts";
 

@@ -1,11 +1,11 @@
 import { AdapterError, isAdapterError, isSituation, reasonOf } from "../errors.ts";
 import type { Wire } from "../protocol/dialect.ts";
 import type { JsonRpcMessage } from "../protocol/jsonrpc.ts";
+import { quoteText } from "../remote-text.ts";
 import { fromSignal } from "./cancel-source.ts";
 import { HttpClient, type HttpTransportOptions } from "./client.ts";
 import { labelOf } from "./encode.ts";
 import { postOf } from "./post.ts";
-import { quoteText } from "./quoting.ts";
 import { readRefusal } from "./refusal.ts";
 import type { HttpResponse } from "./response.ts";
 import { EventStreamDecoder, type StreamEvent } from "./sse.ts";

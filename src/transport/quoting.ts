@@ -1,6 +1,5 @@
-import { cut } from "../cut.ts";
+import { quoteText } from "../remote-text.ts";
 import type { Beginning } from "./response.ts";
-import { readable } from "./stderr-tail.ts";
 
 /** Bytes of a body that are looked at for a quotation. */
 const LOOKED_AT_BYTES = 16 * 1024;
@@ -14,24 +13,11 @@ const ENTITIES: Readonly<Record<string, string>> = {
   nbsp: " ",
 };
 
-/**
- * The start of a remote text as one line for an error: no control or formatting characters, blanks squeezed, HTML reduced
- * to what a person would read, at most `characters` long before the mark of a cut.
- */
+/** The start of a body as one line for an error, as `quoteText` does it; HTML is reduced to what a person would read. */
 export function quoteBody({ bytes, whole }: Beginning, characters: number): string {
   const text = bytes.toString("utf8", 0, LOOKED_AT_BYTES);
   const isPage = /^\s*<(?:!doctype html|html|head|body)\b/i.test(text.slice(0, 200));
   return quoteText(isPage ? htmlText(text) : text, characters, !whole || bytes.length > LOOKED_AT_BYTES);
-}
-
-/** The same for a text; `partial` says that it is only a beginning. */
-export function quoteText(text: string, characters: number, partial = false): string {
-  // Direction marks and other invisible characters could make the quotation read as something else.
-  const line = readable(text)
-    .replace(/\p{Cf}/gu, "")
-    .replace(/\s+/g, " ")
-    .trim();
-  return line === "" ? "" : cut(line, characters, partial);
 }
 
 /** A command as a person reads it: quoted where a blank or a special character would mislead. */

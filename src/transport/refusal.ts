@@ -2,7 +2,8 @@ import { AdapterError, isAdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import type { JsonRpcMessage } from "../protocol/jsonrpc.ts";
 import { isObject, isRequest } from "../protocol/jsonrpc.ts";
-import { quoteBody, quoteText } from "./quoting.ts";
+import { quoteText } from "../remote-text.ts";
+import { quoteBody } from "./quoting.ts";
 import type { Beginning, HttpResponse } from "./response.ts";
 
 const RETRY_AFTER_CHARACTERS = 60;

@@ -1,4 +1,5 @@
 import type { Redactor } from "../redactor.ts";
+import { readable } from "../remote-text.ts";
 
 /** The newest bytes of a stream, for diagnostics: bounded memory however much comes. */
 export class StderrTail {
@@ -43,14 +44,4 @@ export class StderrTail {
     const text = readable(bytes.subarray(start).toString("utf8")).trimEnd();
     return this.#dropped ? this.#redactor.end(text) : text;
   }
-}
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about.
-const ESCAPE_SEQUENCES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-Z\\-_])/g;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about.
-const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
-
-/** Remote text without what a terminal would interpret; line ends and tabs stay. */
-export function readable(text: string): string {
-  return text.replaceAll("\r\n", "\n").replace(ESCAPE_SEQUENCES, "").replace(CONTROLS, "");
 }

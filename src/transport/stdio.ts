@@ -7,6 +7,7 @@ import type { Limits } from "../limits.ts";
 import type { Wire } from "../protocol/dialect.ts";
 import type { JsonRpcMessage } from "../protocol/jsonrpc.ts";
 import type { Redactor } from "../redactor.ts";
+import { readable } from "../remote-text.ts";
 import type { StdioEndpoint } from "../server-spec.ts";
 import { soon } from "../soon.ts";
 import { encodeMessage, labelOf } from "./encode.ts";
@@ -16,7 +17,7 @@ import { stopTree } from "./process-tree.ts";
 import { reaper } from "./reaper.ts";
 import { spawnProcess } from "./spawn.ts";
 import type { ExitStatus, SpawnedProcess } from "./spawned.ts";
-import { readable, StderrTail } from "./stderr-tail.ts";
+import { StderrTail } from "./stderr-tail.ts";
 import { HANDED_OVER, type SendOptions, type Sink, type Transport } from "./transport.ts";
 
 const SKIPPED_LINES = 5;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { Redactor } from "../../src/redactor.ts";
-import { readable, StderrTail } from "../../src/transport/stderr-tail.ts";
+import { readable } from "../../src/remote-text.ts";
+import { StderrTail } from "../../src/transport/stderr-tail.ts";
 
 const redactor = new Redactor();
 redactor.add(["sekret-abcdef"]);

@@ -1,0 +1,24 @@
+import { cut } from "./cut.ts";
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about.
+const ESCAPE_SEQUENCES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-Z\\-_])/g;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about.
+const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+
+/** Remote text without what a terminal would interpret; line ends and tabs stay. */
+export function readable(text: string): string {
+  return text.replaceAll("\r\n", "\n").replace(ESCAPE_SEQUENCES, "").replace(CONTROLS, "");
+}
+
+/**
+ * Remote text as one line within a sentence: no control or formatting characters, blanks squeezed, at most `characters` long
+ * before the mark of a cut. `partial` says that what is given is itself only a beginning.
+ */
+export function quoteText(text: string, characters: number, partial = false): string {
+  // Direction marks and other invisible characters could make the quotation read as something else.
+  const line = readable(text)
+    .replace(/\p{Cf}/gu, "")
+    .replace(/\s+/g, " ")
+    .trim();
+  return line === "" ? "" : cut(line, characters, partial);
+}
