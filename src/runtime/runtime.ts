@@ -34,6 +34,9 @@ export interface Discovered {
   readonly catalog: Catalog;
 }
 
+/** How long a working directory is taken for where it led: it may be a link that is pointed elsewhere. */
+const REAL_PATH_MS = 1000;
+
 /** A step that may have to wait for a person, and shows that. */
 interface Waiting extends Rostered {
   /** Of its scope. */
@@ -53,8 +56,9 @@ export class Runtime {
   readonly settings: Settings;
   readonly #clientInfo: ClientIdentity["info"];
   readonly #deadlines = new Deadlines();
-  readonly #realPaths = new Map<string, string>();
-  #lastScope: { readonly cwd: unknown; readonly sessionId: unknown; readonly scope: Scope } | undefined;
+  #latestScope:
+    | { readonly cwd: unknown; readonly sessionId: unknown; readonly scope: Scope; readonly until: number }
+    | undefined;
   readonly #waiting = new Roster<Waiting>();
   #signIns: SignIns | undefined;
   #shutdown: Promise<void> | undefined;
@@ -76,10 +80,13 @@ export class Runtime {
   scope(context: { readonly cwd?: unknown; readonly sessionId?: unknown } | undefined): Scope {
     const cwd = context?.cwd;
     const sessionId = context?.sessionId;
-    const last = this.#lastScope;
-    if (last !== undefined && last.cwd === cwd && last.sessionId === sessionId && cwd !== undefined) return last.scope;
+    const latest = this.#latestScope;
+    const now = performance.now();
+    // Without one it is the process's own, which may move at any time.
+    const isKnown = latest !== undefined && cwd !== undefined && latest.cwd === cwd && latest.sessionId === sessionId;
+    if (isKnown && now < latest.until) return latest.scope;
     const scope = this.#makeScope(cwd, sessionId);
-    this.#lastScope = { cwd, sessionId, scope };
+    this.#latestScope = { cwd, sessionId, scope, until: now + REAL_PATH_MS };
     return scope;
   }
 
@@ -151,24 +158,10 @@ export class Runtime {
 
   #makeScope(givenCwd: unknown, givenSession: unknown): Scope {
     const given = typeof givenCwd === "string" && givenCwd !== "" ? givenCwd : undefined;
-    const cwd = this.#realPath(given ?? processFolder());
+    const cwd = realPath(given ?? processFolder());
     if (typeof givenSession === "string" && givenSession !== "")
       return { key: `session:${givenSession}`, cwd, sessionId: givenSession };
     return { key: given === undefined ? "library" : `project:${cwd}`, cwd };
-  }
-
-  #realPath(path: string): string {
-    const known = this.#realPaths.get(path);
-    if (known !== undefined) return known;
-    let real = path;
-    try {
-      real = realpathSync(path);
-    } catch {
-      // A folder that does not exist names itself; what is started there fails with its own error.
-    }
-    if (this.#realPaths.size > 256) this.#realPaths.clear();
-    this.#realPaths.set(path, real);
-    return real;
   }
 
   async #authorizer(spec: ServerSpec, { scope, wait }: Attempt): Promise<Authorizer> {
@@ -188,6 +181,15 @@ export class Runtime {
       onWaiting,
       wait,
     });
+  }
+}
+
+/** A folder that does not exist names itself; what is started there fails with its own error. */
+function realPath(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return path;
   }
 }
 
