@@ -53,7 +53,7 @@ export interface Facts {
   "method.missing": { server: string; method: string; protocolVersion: string };
   "method.refused": { method: string; reason: string };
 
-  "tool.unknown": { server: string; tool: string; near: readonly string[]; count: number };
+  "tool.unknown": { server: string; kind: keyof typeof NOUNS; tool: string; near: readonly string[]; count: number };
   "tool.hidden": { server: string; tool: string };
   "tool.failed": { server: string; tool: string; text: string; mcpResult: unknown };
   "tool.task": { server: string; tool: string; capability: string };
@@ -131,6 +131,13 @@ export type Situation = keyof Facts;
 
 /** JSON-RPC: the parameters are not what the method wants. */
 const INVALID_PARAMS = -32602;
+/** One of each list. */
+const NOUNS = {
+  tools: "tool",
+  resources: "resource",
+  resource_templates: "resource template",
+  prompts: "prompt",
+} as const;
 /** Of 8 KiB that are kept. */
 const STDERR_CHARACTERS = 2000;
 /** Of a list without an end. */
@@ -285,8 +292,8 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
 
   "tool.unknown": {
     code: "tool_not_found",
-    say: ({ server, tool, near, count }) =>
-      `Server ${quote(server)} has no tool ${quote(tool)} (it has ${count}).${near.length ? ` Near: ${near.map(quote).join(", ")}.` : ""} Use mcp_list to see them.`,
+    say: ({ server, kind, tool, near, count }) =>
+      `Server ${quote(server)} has no ${NOUNS[kind]} ${quote(tool)} (it has ${count}).${near.length ? ` Near: ${near.map(quote).join(", ")}.` : ""} Use mcp_list to see them.`,
   },
   "tool.hidden": {
     code: "tool_not_found",

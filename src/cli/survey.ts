@@ -2,6 +2,7 @@ import type { ConfigProblem } from "../config/store.ts";
 import type { AgentToolResult, ErrorCode } from "../contract.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import { failureOf } from "./failure.ts";
+import { inTurns } from "./in-turns.ts";
 import { loadConfig } from "./servers.ts";
 import type { Session, Target } from "./session.ts";
 
@@ -40,7 +41,10 @@ export interface SurveyedProblem {
   readonly error: { readonly code: ErrorCode; readonly message: string };
 }
 
-/** Starts every enabled server at the same time, and lists its tools; one that fails spoils nothing. */
+/** Servers that are started at the same time; fewer than there may be connections. */
+const AT_ONCE = 32;
+
+/** Starts every enabled server, many at the same time, and lists its tools; one that fails spoils nothing. */
 export async function survey(session: Session, update: (text: string) => void): Promise<Survey> {
   const found = await session.call({ tool: "mcp_list", params: session.target() });
   const named = found.details?.["protocolVersion"];
@@ -49,14 +53,12 @@ export async function survey(session: Session, update: (text: string) => void): 
   const { problems } = await loadConfig({ cwd: session.cwd, configPath });
   const entries = Array.isArray(found.details?.["servers"]) ? found.details["servers"].filter(isObject) : [];
   let left = entries.length;
-  const servers = await Promise.all(
-    entries.map(async (entry) => {
-      const surveyed = await examine(entry, session);
-      left--;
-      if (left > 0) update(`${left} of ${entries.length} left`);
-      return surveyed;
-    }),
-  );
+  const servers = await inTurns(entries, AT_ONCE, async (entry) => {
+    const surveyed = await examine(entry, session);
+    left--;
+    if (left > 0) update(`${left} of ${entries.length} left`);
+    return surveyed;
+  });
   return { servers, problems: problems.map(problemOf) };
 }
 

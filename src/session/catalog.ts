@@ -32,6 +32,7 @@ export type Item = Readonly<Record<string, unknown>>;
 
 /** What one discovery found. The items are the server's own JSON, untouched. */
 export interface Catalog {
+  readonly kind: ListKind;
   /** By name, in the server's order; of two with one name the first counts. */
   readonly items: ReadonlyMap<string, Item>;
   /** Names that came more than once, the first of them. */
@@ -91,5 +92,5 @@ export function makeCatalog(
     }
   }
   for (const [reason, count] of nameless) leftOut.push({ reason, count });
-  return { items, duplicates: [...duplicates], leftOut, pages };
+  return { kind, items, duplicates: [...duplicates], leftOut, pages };
 }

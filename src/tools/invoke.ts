@@ -100,11 +100,11 @@ export function isHidden({ includeTools, excludeTools }: ServerSpec, tool: strin
   return excludeTools !== undefined && matchesAny(excludeTools, tool);
 }
 
-/** Why a tool that was named cannot be used. */
+/** Why a tool, or one item of another list, that was named cannot be used. */
 export function unknownTool(
   spec: ServerSpec,
   tool: string,
-  { items, leftOut }: Catalog,
+  { kind, items, leftOut }: Catalog,
   exists: boolean,
 ): AdapterError {
   const server = spec.name;
@@ -114,6 +114,7 @@ export function unknownTool(
   const visible = [...items.keys()].filter((name) => !isHidden(spec, name));
   return new AdapterError("tool.unknown", {
     server,
+    kind,
     tool,
     near: nearNames(tool, visible, NEAR_NAMES),
     count: visible.length,

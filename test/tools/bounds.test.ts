@@ -116,7 +116,7 @@ describe("what is too long, and can be kept in no file", () => {
       head: { server: "s", serverInfo: {}, protocolVersion: "2025-11-25" },
       kind: "tools",
       items: new Map([["t", { name: "t", description: `One. ${"x".repeat(100_000)}` }]]),
-      catalog: { items: new Map(), pages: [], duplicates: [], leftOut: [] },
+      catalog: { kind: "tools", items: new Map(), pages: [], duplicates: [], leftOut: [] },
       spec: {} as ServerSpec,
       context: { runtime: { limits: LIMITS, spill: await closed() } } as unknown as ToolContext,
       single: true,

@@ -185,6 +185,8 @@ describe("mcp_list of a server", () => {
       code: "tool_not_found",
       details: { near: ["echo"] },
     });
+    const kinds = make().serve("kinds", "lists", "kinds");
+    expect((await kinds.listFailure("kinds", { kind: "prompts", tool: "meet" })).message).toContain('no prompt "meet"');
   });
 
   test("too long for the bound is given in brief, then as names, always as JSON that says how to get one in full", async () => {
