@@ -88,11 +88,15 @@ function size(data: unknown): string {
   return `${Math.max(0, Math.floor((data.length * 3) / 4) - padding)} bytes`;
 }
 
-/** Whether a text block already holds this very value, whose JSON is given. */
+/** Whether a text block already holds this very value, whose JSON is given: as all of the text, or within it. */
 function holds(blocks: readonly ContentBlock[], value: unknown, json: string): boolean {
-  return blocks.some(
-    (block) => block.type === "text" && looksLikeJson(block.text) && says(block.text, value, json.length),
-  );
+  const texts = blocks.flatMap((block) => (block.type === "text" ? [block.text] : []));
+  if (texts.some((text) => looksLikeJson(text) && says(text, value, json.length))) return true;
+  // Many servers put a heading before it. A lone number or word may stand anywhere by chance.
+  const longer = typeof value === "object" ? texts.filter((text) => text.length > json.length) : [];
+  if (longer.length === 0) return false;
+  const indented = JSON.stringify(value, null, 2);
+  return longer.some((text) => text.includes(json) || text.includes(indented));
 }
 
 /** Only what is as long in JSON, whatever the order of its keys, is compared: a comparison takes the time of the larger value. */

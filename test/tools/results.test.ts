@@ -42,6 +42,9 @@ describe("what a model sees of a result", () => {
       { type: "text", text: "a is 1" },
       { type: "text", text: '{"a":1}' },
     ]);
+    for (const indent of [0, 2])
+      expect((await host.call("results", "structured-and-heading", { indent })).content).toHaveLength(1);
+    expect((await host.call("results", "structured-and-heading", { indent: 3 })).content).toHaveLength(2);
   });
 
   test("an error result is a tool_error with the server's text, never validated, and keeps the connection [F03]", async () => {
