@@ -32,6 +32,7 @@ export interface Facts {
   "config.unreadable": { configPath: string; reason: string };
   "config.syntax": { configPath: string; reason: string; line: number; column: number; format?: "TOML" };
   "config.shape": { configPath: string; reason: string };
+  "config.ignored": { configPath: string; reason: string };
   "config.entry": { server: string; configPath: string; field: string; reason: string };
   "config.variable": { server: string; configPath: string; field: string; variable: string };
   "config.url": { reason: string };
@@ -201,6 +202,10 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
       `${configPath}:${line}:${column} is not valid ${format ?? "JSON"}: ${reason}.`,
   },
   "config.shape": { code: "config_error", say: ({ configPath, reason }) => `${configPath}: ${reason}.` },
+  "config.ignored": {
+    code: "config_error",
+    say: ({ configPath, reason }) => `${configPath}: ${reason}; it is ignored.`,
+  },
   "config.entry": {
     code: "config_error",
     say: ({ server, configPath, field, reason }) =>

@@ -38,7 +38,7 @@ async function withAdvice(surveyed: Surveyed, session: Session): Promise<Examine
   return {
     ...surveyed,
     ...(signIn === undefined ? {} : { signIn }),
-    ...(error === undefined ? {} : { advice: advice(error) ?? ADVICE[error.code] }),
+    ...(error === undefined ? {} : { advice: advice(error) ?? adviceFor(error.code, transport) }),
   };
 }
 
@@ -55,6 +55,11 @@ async function signInOf(server: string, session: Session): Promise<SignIn | unde
   }
 }
 
+function adviceFor(code: ErrorCode, transport: string): string {
+  if (code === "connect_failed" && transport !== "stdio") return "Check that the server runs, and its address.";
+  return ADVICE[code];
+}
+
 /** What to do about each kind of failure, where nothing more special is known. */
 const ADVICE: Readonly<Record<ErrorCode, string>> = {
   invalid_params: "Correct the entry.",
@@ -62,7 +67,7 @@ const ADVICE: Readonly<Record<ErrorCode, string>> = {
   server_not_found: "rpi-mcp list shows the configured servers.",
   server_disabled: 'Set "enabled": true in its entry.',
   spawn_failed: 'Install the program, or correct "command" and "cwd" in its entry; an absolute path always works.',
-  connect_failed: "Check the address, or run the command by hand to see why it ends.",
+  connect_failed: "Run the command by hand to see why it ends.",
   auth_required: "Sign in with rpi-mcp login.",
   unsupported_protocol: 'Update the server, or remove "protocol" from its entry.',
   capability_missing: "It offers no tools; use rpi-mcp list SERVER --kind resources or prompts.",
@@ -87,8 +92,10 @@ function report(servers: readonly Examined[], problems: Survey["problems"], cwd:
     lines.push(`${mark(serious ? "failed" : "warning", terminal)} ${oneLine(error.message, 1000)}`);
   }
   const count = (state: Surveyed["state"]): number => servers.filter((each) => each.state === state).length;
+  const broken = problems.filter(({ serious }) => serious).length;
+  const files = broken === 0 ? "" : `; config files: ${broken} failed`;
   if (servers.length === 0) lines.push("No server is configured. rpi-mcp import finds those of other tools.");
-  else lines.push("", `${count("ok")} fine, ${count("failed")} failed, ${count("disabled")} disabled`);
+  else lines.push("", `${count("ok")} fine, ${count("failed")} failed, ${count("disabled")} disabled${files}`);
   return lines.join("\n");
 }
 
@@ -102,7 +109,7 @@ function about(each: Examined, cwd: string, terminal: Terminal): string[] {
     state === "disabled" ? "disabled" : undefined,
     name === "" ? undefined : oneLine(`${String(name)} ${String(version)}`.trim(), NAME_CHARACTERS),
     protocolVersion === undefined ? undefined : `protocol ${oneLine(protocolVersion, 40)}`,
-    state === "ok" ? (tools === undefined ? "no tools" : `${tools} tools`) : undefined,
+    state === "ok" ? toolsText(tools) : undefined,
     milliseconds === undefined ? undefined : `${milliseconds} ms`,
     signIn === undefined ? undefined : signInText(signIn),
   ];
@@ -110,6 +117,11 @@ function about(each: Examined, cwd: string, terminal: Terminal): string[] {
   if (error !== undefined) lines.push(indented(`${error.code}: ${clean(sentence(error))}`));
   if (each.advice !== undefined) lines.push(indented(`What to do: ${each.advice}`));
   return lines;
+}
+
+function toolsText(tools: number | undefined): string {
+  if (tools === undefined) return "no tools";
+  return tools === 1 ? "1 tool" : `${tools} tools`;
 }
 
 function signInText({ state, issuer, expiresAt }: SignIn): string {

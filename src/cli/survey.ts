@@ -119,8 +119,10 @@ function ofUrl({ details }: AgentToolResult): Surveyed {
   return { server, transport: "http", enabled: true, ...identity(details), tools: countOf(details), state: "ok" };
 }
 
+/** A file that all can change, and what is ignored, hide no server. */
+const HARMLESS: ReadonlySet<string> = new Set(["config.writable", "config.entry", "config.ignored"]);
+
 function problemOf({ configPath, error }: ConfigProblem): SurveyedProblem {
-  // A file that all can change, and a field that is ignored, hide no server.
-  const serious = error.situation !== "config.writable" && error.situation !== "config.entry";
+  const serious = !HARMLESS.has(error.situation);
   return { configPath, serious, error: { code: error.code, message: error.message } };
 }

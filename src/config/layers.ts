@@ -176,8 +176,8 @@ class Gathering {
         trust = document.trust;
         continue;
       }
-      const reason = "trust is read from user-level files only; it is ignored";
-      this.#problem(configPath, new AdapterError("config.shape", { configPath, reason }));
+      const reason = "trust is read from user-level files only";
+      this.#problem(configPath, new AdapterError("config.ignored", { configPath, reason }));
     }
     return trust;
   }

@@ -115,6 +115,30 @@ describe("rpi-mcp doctor", () => {
     ]);
   });
 
+  it("counts a file that fails, but not a field that is ignored", async () => {
+    shell.write("project/.mcp.json", { mcpServers: { quiet: shell.entry("shell.mjs") }, trust: "always" });
+    const ignored = await shell.run(["doctor", "--trust"]);
+    expect(ignored.status).toBe(0);
+    expect(ignored.stdout).toMatch(/^warn .*trust is read from user-level files only; it is ignored\.$/m);
+    expect(ignored.stdout).toMatch(/^1 fine, 0 failed, 0 disabled$/m);
+    shell.write("home/.rpi/mcp.json", "{ not json");
+    const broken = await shell.run(["doctor", "--trust"]);
+    expect(broken.status).toBe(1);
+    expect(broken.stdout).toMatch(/^1 fine, 0 failed, 0 disabled; config files: 1 failed$/m);
+  });
+
+  it("tells to look at what there is: a command or an address", async () => {
+    const servers = shell.config({
+      dies: shell.entry("processes.mjs", "fatal"),
+      far: { url: "http://127.0.0.1:1/mcp" },
+      small: { ...shell.entry("shell.mjs"), includeTools: ["show"] },
+    });
+    const { stdout } = await shell.run(["doctor", ...servers]);
+    expect(stdout).toMatch(/FAIL dies[\s\S]*What to do: Run the command by hand[\s\S]*FAIL far/);
+    expect(stdout).toMatch(/FAIL far[\s\S]*What to do: Check that the server runs, and its address/);
+    expect(stdout).toMatch(/ok {3}small .* 1 tool, /);
+  });
+
   it("counts a project's server that nobody approved as failed, and says how to approve it", async () => {
     shell.write("project/.mcp.json", { mcpServers: { theirs: shell.entry("agent.mjs") } });
     const { status, stdout } = await shell.run(["doctor"]);
