@@ -2,11 +2,13 @@ import { mkdirSync } from "node:fs";
 import type { Trust } from "../contract.ts";
 import { AdapterError, isAdapterError, reasonOf } from "../errors.ts";
 import type { Limits } from "../limits.ts";
+import { quote } from "../messages.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import type { Candidate, ConfigProblem } from "./candidate.ts";
 import { checkEntry, checkOverrides, foreignKeys, isOverride, type Overrides } from "./check.ts";
 import { isObject, type Json } from "./document.ts";
 import { BrokenEntry, type ConfigEntry, type Environment, UsableEntry } from "./entry.ts";
+import { misspeltFields } from "./misspelt.ts";
 import type { ShapeCheck } from "./shape.ts";
 
 export interface MergeContext {
@@ -46,6 +48,7 @@ export function merge(candidates: readonly Candidate[], context: MergeContext): 
   const made = new Map<string, ConfigEntry>();
   const problems: ConfigProblem[] = [];
   for (const [name, stack] of stacks) {
+    problems.push(...misspelt(stack.base));
     const settings = settingsOf(stack, context, problems);
     const source = JSON.stringify([stack.base, stack.overrides, context.trust, context.maxResultBytes]);
     const entry = context.known.get(source) ?? build(stack.base, settings, context);
@@ -53,6 +56,15 @@ export function merge(candidates: readonly Candidate[], context: MergeContext): 
     made.set(source, entry);
   }
   return { servers, problems, made };
+}
+
+/** A misspelt `excludeTools` would leave callable what its author wanted hidden, and nobody would know. */
+function misspelt({ name: server, configPath, raw, refused }: Candidate): ConfigProblem[] {
+  if (refused !== undefined || !isObject(raw)) return [];
+  return misspeltFields(raw).map(([field, meant]) => {
+    const reason = `is not read; write ${quote(meant)}`;
+    return { configPath, error: new AdapterError("config.entry", { server, configPath, field, reason }) };
+  });
 }
 
 interface Settings {

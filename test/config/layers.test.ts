@@ -237,6 +237,25 @@ describe("a project entry with a command", () => {
   });
 });
 
+describe("a field that is nearly ours", () => {
+  it("is not read, and says how it is written; the server stays, and other unknown fields are passed over", async () => {
+    const fields = { excludeTool: ["x"], auto_approve: true, "Max-Result-Bytes": 5, alwaysAllow: [], note: "" };
+    const path = place.user(".rpi/mcp.json", server("x", fields));
+    const view = await place.load();
+    expect(specOf(view)).not.toHaveProperty("excludeTools");
+    expect(messages(view)).toEqual([
+      `Server "s" in ${path}: excludeTool is not read; write "excludeTools".`,
+      `Server "s" in ${path}: auto_approve is not read; write "autoApprove".`,
+      `Server "s" in ${path}: Max-Result-Bytes is not read; write "maxResultBytes".`,
+    ]);
+  });
+
+  it("is passed over beside the one it is like", async () => {
+    place.user(".rpi/mcp.json", server("x", { arg: 1, args: ["1"] }));
+    expect(messages(await place.load())).toEqual([]);
+  });
+});
+
 describe("top-level fields", () => {
   it("trust counts in the user's files, the later wins", async () => {
     place.user(".config/mcp/mcp.json", { trust: "ask" });

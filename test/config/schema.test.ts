@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "@jest/globals";
 import { DIALECTS } from "../../src/config/imports/read.ts";
+import { SERVER_FIELDS } from "../../src/config/misspelt.ts";
 import { LIMITS } from "../../src/limits.ts";
 import { REVISIONS } from "../../src/protocol/versions.ts";
 
@@ -18,6 +19,12 @@ function documented(heading: string, text: string = page): string[] {
   const [table = ""] = section.split(/^#+ /m);
   return [...table.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name]) => name ?? "");
 }
+
+describe("the fields whose misspellings are reported", () => {
+  it("are the schema's", () => {
+    expect([...SERVER_FIELDS].sort()).toEqual(Object.keys(server.properties).sort());
+  });
+});
 
 describe("docs/config.md", () => {
   it.each([
