@@ -31,7 +31,8 @@ export class FormChecks {
 
   fits(schema: object, content: unknown): Promise<boolean> {
     const fits = this.#latest.then(() => this.#check(schema, content));
-    this.#latest = fits;
+    // Content that cannot be read fails its own question alone.
+    this.#latest = fits.catch(() => undefined);
     return fits;
   }
 

@@ -62,3 +62,20 @@ test("forms that are costly to check take a bounded part of the time, however ma
   expect(performance.now() - begin).toBeLessThan(10_000);
   for (const answer of answers) expect(answer).toEqual({ result: { action: "accept", content } });
 });
+
+test("an answer that cannot be looked at harms no later one", async () => {
+  const unreadable = {
+    get x(): string {
+      throw new Error("no value");
+    },
+  };
+  const contents = [{ a: unreadable }, { a: "fine" }];
+  const services = {
+    elicit: async () => ({ action: "accept", content: contents.shift() }),
+  } as unknown as HostServices;
+  const port = new InputPort({ server: "s", services, limits: LIMITS });
+  const requestedSchema = { type: "object", properties: { a: { type: "string" } } };
+  const ask = (): Promise<unknown> => port.ask("elicitation/create", { requestedSchema }, 60_000);
+  expect(await ask()).toMatchObject({ error: { message: "no value" } });
+  expect(await ask()).toEqual({ result: { action: "accept", content: { a: "fine" } } });
+});
