@@ -96,16 +96,30 @@ export class Settings {
   #closeGone(scope: Scope, view: ConfigView, configPath: string | undefined): void {
     const elsewhere = new Map<string, Scope>();
     for (const { name, scope: made, spec } of this.#registry.status(scope)) {
-      if (spec.configPath === undefined || !view.files.includes(spec.configPath)) continue;
-      if (configPath === undefined && made.cwd !== scope.cwd) {
-        elsewhere.set(made.cwd, made);
-        continue;
-      }
-      const entry = view.servers.get(name);
-      if (entry?.enabled !== true || entry.configPath !== spec.configPath) void this.#registry.close(scope, spec);
+      if (configPath !== undefined || made.cwd === scope.cwd) this.#closeIfGone(scope, view, name, spec);
+      else if (isOf(view, spec)) elsewhere.set(made.cwd, made);
     }
-    for (const made of elsewhere.values()) this.view(made).catch(() => undefined);
+    for (const made of elsewhere.values()) this.#closeGoneOf(made).catch(() => undefined);
   }
+
+  /** Looks at the connections made in one folder, and leads to no other: folders could lead to one another for ever. */
+  async #closeGoneOf(scope: Scope): Promise<void> {
+    const target = { cwd: scope.cwd };
+    const view = this.#store.current(target) ?? (await this.#store.load(target));
+    for (const { name, scope: made, spec } of this.#registry.status(scope))
+      if (made.cwd === scope.cwd) this.#closeIfGone(scope, view, name, spec);
+  }
+
+  #closeIfGone(scope: Scope, view: ConfigView, name: string, spec: ServerSpec): void {
+    if (!isOf(view, spec)) return;
+    const entry = view.servers.get(name);
+    if (entry?.enabled !== true || entry.configPath !== spec.configPath) void this.#registry.close(scope, spec);
+  }
+}
+
+/** Whether a server's file is one of those that were read. */
+function isOf({ files }: ConfigView, { configPath }: ServerSpec): boolean {
+  return configPath !== undefined && files.includes(configPath);
 }
 
 function isSame(one: Target, other: Target): boolean {

@@ -1,11 +1,13 @@
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { afterEach, expect, test } from "@jest/globals";
 import { LIMITS } from "../../src/limits.ts";
 import { Redactor } from "../../src/redactor.ts";
 import { Registry, type Scope } from "../../src/runtime/registry.ts";
 import { Settings } from "../../src/runtime/settings.ts";
+import { waitFor } from "../support/wait.ts";
 
 const folders: string[] = [];
 afterEach(() => {
@@ -26,7 +28,11 @@ function place(): Place {
   };
   const registry = new Registry(unused, LIMITS);
   return {
-    settings: new Settings({ limits: LIMITS, redactor: new Redactor(), registry }),
+    settings: new Settings({
+      limits: LIMITS,
+      redactor: new Redactor(),
+      registry,
+    }),
     scope: { key: "library", cwd },
     write: (command) => writeFileSync(join(cwd, "mcp.json"), JSON.stringify({ mcpServers: { it: { command } } })),
   };
@@ -42,7 +48,9 @@ test("calls for one server in one turn of the event loop share one look at the f
   expect(looks[1]).toBe(looks[0]);
   expect(looks[2]).not.toBe(looks[0]);
   write("another");
-  await expect(settings.resolve(scope, TARGET)).resolves.toMatchObject({ endpoint: { command: "another" } });
+  await expect(settings.resolve(scope, TARGET)).resolves.toMatchObject({
+    endpoint: { command: "another" },
+  });
 });
 
 test("what is written between two calls of one turn is seen by the later one", async () => {
@@ -51,8 +59,12 @@ test("what is written between two calls of one turn is seen by the later one", a
   await settings.resolve(scope, TARGET);
   const earlier = settings.resolve(scope, TARGET);
   write("other");
-  await expect(settings.resolve(scope, TARGET)).resolves.toMatchObject({ endpoint: { command: "other" } });
-  await expect(earlier).resolves.toMatchObject({ endpoint: { command: expect.any(String) } });
+  await expect(settings.resolve(scope, TARGET)).resolves.toMatchObject({
+    endpoint: { command: "other" },
+  });
+  await expect(earlier).resolves.toMatchObject({
+    endpoint: { command: expect.any(String) },
+  });
 });
 
 test("a target that cannot be resolved fails all who share the look, and nobody after it", async () => {
@@ -60,6 +72,57 @@ test("a target that cannot be resolved fails all who share the look, and nobody 
   write("one");
   const calls = [0, 1].map(() => settings.resolve(scope, { ...TARGET, server: "missing" }));
   for (const ended of await Promise.allSettled(calls))
-    expect(ended).toMatchObject({ status: "rejected", reason: { code: "server_not_found" } });
-  await expect(settings.resolve(scope, TARGET)).resolves.toMatchObject({ name: "it" });
+    expect(ended).toMatchObject({
+      status: "rejected",
+      reason: { code: "server_not_found" },
+    });
+  await expect(settings.resolve(scope, TARGET)).resolves.toMatchObject({
+    name: "it",
+  });
+});
+
+test("a look from one of very many folders of a session comes to an end", async () => {
+  const home = realpathSync(mkdtempSync(join(tmpdir(), "settings-")));
+  folders.push(home);
+  const configHome = process.env["XDG_CONFIG_HOME"];
+  process.env["XDG_CONFIG_HOME"] = home;
+  try {
+    const configPath = join(home, "mcp", "mcp.json");
+    mkdirSync(join(home, "mcp"));
+    writeFileSync(configPath, JSON.stringify({ mcpServers: { it: { command: "it" } } }));
+    const scopes = Array.from(
+      { length: 100 },
+      (_, at): Scope => ({ key: "session:s", cwd: join(home, `folder-${at}`) }),
+    );
+    let looks = 0;
+    const registry = {
+      status: () => {
+        if (++looks > 500) throw new Error("It would go on for ever.");
+        return scopes.map((scope) => ({
+          name: "it",
+          scope,
+          spec: { configPath },
+          connection: undefined,
+        }));
+      },
+      close: async () => undefined,
+    } as unknown as Registry;
+    const settings = new Settings({
+      limits: LIMITS,
+      redactor: new Redactor(),
+      registry,
+    });
+    await settings.view({ key: "session:s", cwd: join(home, "another") });
+    let before = -1;
+    await waitFor("it is over", async () => {
+      const isOver = looks === before;
+      before = looks;
+      await setTimeout(200);
+      return isOver;
+    });
+    expect(looks).toBeLessThanOrEqual(101);
+  } finally {
+    if (configHome === undefined) delete process.env["XDG_CONFIG_HOME"];
+    else process.env["XDG_CONFIG_HOME"] = configHome;
+  }
 });
