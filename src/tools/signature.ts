@@ -109,7 +109,8 @@ interface Whole {
 function typeName(property: unknown, whole: Whole, depth = 0): string {
   if (!isObject(property) || whole.left-- <= 0) return ANY;
   const { $ref: reference, enum: choices, const: constant, type, anyOf, oneOf, allOf, items } = property;
-  if (typeof reference === "string") return typeName(referredTo(reference, whole), whole, depth);
+  const referred = typeof reference === "string" ? typeName(referredTo(reference, whole), whole, depth) : ANY;
+  if (referred !== ANY) return referred;
   if (constant !== undefined) return JSON.stringify(constant);
   if (Array.isArray(choices)) {
     const shown = choices.slice(0, MAX_CHOICES).map((choice) => JSON.stringify(choice));

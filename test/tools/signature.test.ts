@@ -68,6 +68,15 @@ describe("a signature", () => {
     expect(signature({ inputSchema: { properties: { a: { $ref } }, $defs } })).toBe("a?: any");
   });
 
+  test("takes a schema at its own word where its reference says nothing", () => {
+    const properties = {
+      outside: { $ref: "https://example.com/color", type: "string" },
+      described: { $ref: "#/$defs/Described", enum: [1, 2] },
+    };
+    const $defs = { Described: { description: "Any." } };
+    expect(signature({ inputSchema: { properties, $defs } })).toBe("outside?: string, described?: 1|2");
+  });
+
   test("is made in bounded time, however often schemas refer to one another", () => {
     let looks = 0;
     const leaf = {
