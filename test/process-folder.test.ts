@@ -1,6 +1,7 @@
+import { resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, jest, test } from "@jest/globals";
 import { createHost } from "../src/host/host.ts";
-import { processFolder } from "../src/process-folder.ts";
+import { fromProcessFolder, processFolder } from "../src/process-folder.ts";
 import { harnesses } from "./support/plugin-harness.ts";
 
 const make = harnesses();
@@ -43,4 +44,9 @@ describe("where the process's working directory was removed", () => {
 
 test("the process's working directory is what Node says", () => {
   expect(processFolder()).toBe(process.cwd());
+});
+
+test("a path is absolute from there", () => {
+  expect(fromProcessFolder("a/../b")).toBe(resolve("b"));
+  expect(fromProcessFolder(resolve("c"))).toBe(resolve("c"));
 });

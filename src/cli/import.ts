@@ -1,9 +1,10 @@
 import { chmod, mkdir, realpath, rename, stat, unlink, writeFile } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join } from "node:path";
 import { type FoundImport, type FoundServer, findImports } from "../config/imports/find.ts";
 import { DIALECTS } from "../config/imports/read.ts";
 import { placeOf } from "../config/place.ts";
 import { AdapterError, reasonOf } from "../errors.ts";
+import { fromProcessFolder } from "../process-folder.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import { masked, type Plan, planImport } from "./import-plan.ts";
 import { type CommandContext, workingFolder } from "./session.ts";
@@ -67,7 +68,7 @@ async function plan(
   cwd: string,
   { config, overwrite = false }: CommandContext["options"],
 ): Promise<Plan[]> {
-  if (config !== undefined) return [await planImport(resolve(config), found, overwrite)];
+  if (config !== undefined) return [await planImport(fromProcessFolder(config), found, overwrite)];
   const { home } = placeOf({ cwd, env: process.env, platform: process.platform });
   const plans: Plan[] = [];
   for (const [level, folder] of [

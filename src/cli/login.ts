@@ -1,7 +1,7 @@
-import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 import type { SignInAuthorizer } from "../auth/authorizer-factory.ts";
 import { reasonOf } from "../errors.ts";
+import { fromProcessFolder } from "../process-folder.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import { accountOf } from "./account.ts";
 import type { Options } from "./options.ts";
@@ -66,7 +66,7 @@ async function targetOf(command: string, words: readonly string[], options: Opti
   const { config } = options;
   return specOf(server ?? "", {
     cwd: workingFolder(options),
-    configPath: config === undefined ? undefined : resolve(config),
+    configPath: config === undefined ? undefined : fromProcessFolder(config),
   });
 }
 

@@ -1,10 +1,10 @@
 import { statSync } from "node:fs";
-import { basename, resolve } from "node:path";
+import { basename } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { AgentToolResult, HostServices } from "../contract.ts";
 import type { Host } from "../host/host.ts";
 import { quote } from "../messages.ts";
-import { processFolder } from "../process-folder.ts";
+import { fromProcessFolder, processFolder } from "../process-folder.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import type { Options } from "./options.ts";
 import { type PrivateConfig, writePrivateConfig } from "./private-config.ts";
@@ -59,7 +59,7 @@ export class Session {
   /** The file that counts alone, if one was named. */
   get configPath(): string | undefined {
     const { config } = this.#context.options;
-    return this.#private?.configPath ?? (config === undefined ? undefined : resolve(config));
+    return this.#private?.configPath ?? (config === undefined ? undefined : fromProcessFolder(config));
   }
 
   /** The server that was named, or the one behind `--url`. */
@@ -115,7 +115,7 @@ export function workingFolder({ cwd }: Options): string {
 }
 
 function folder(path: string): string {
-  const absolute = resolve(path);
+  const absolute = fromProcessFolder(path);
   if (statSync(absolute, { throwIfNoEntry: false })?.isDirectory() !== true)
     throw usage(`There is no folder ${quote(path)}`);
   return absolute;

@@ -340,16 +340,23 @@ describe("a command line that cannot be right", () => {
   });
 
   // Windows removes no folder that a process works in.
-  (process.platform === "win32" ? it.skip : it).each(["list", "doctor", "import", "call agent echo"])(
-    "%s in a folder that was removed ends with 2 and says so",
-    async (command) => {
-      const line = `mkdir gone && cd gone && rmdir ../gone && exec "$0" "$@"`;
-      const { status, stderr } = spawnSync("sh", ["-c", line, process.execPath, CLI, ...command.split(" ")], {
-        cwd: shell.root,
-        env: shell.env,
-        encoding: "utf8",
-      });
-      expect([status, stderr]).toEqual([2, expect.stringContaining("working directory of this process was removed")]);
-    },
-  );
+  (process.platform === "win32" ? it.skip : it).each([
+    "list",
+    "doctor",
+    "import",
+    "call agent echo",
+    "list --cwd folder",
+    "list --cwd / --root folder",
+    "doctor --cwd / --config mcp.json",
+    "login agent --cwd / --config mcp.json",
+    "import --cwd / --config mcp.json",
+  ])("%s in a folder that was removed ends with 2 and says so", async (command) => {
+    const line = `mkdir gone && cd gone && rmdir ../gone && exec "$0" "$@"`;
+    const { status, stderr } = spawnSync("sh", ["-c", line, process.execPath, CLI, ...command.split(" ")], {
+      cwd: shell.root,
+      env: shell.env,
+      encoding: "utf8",
+    });
+    expect([status, stderr]).toEqual([2, expect.stringContaining("working directory of this process was removed")]);
+  });
 });
