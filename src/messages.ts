@@ -491,11 +491,11 @@ function tail({ stderr, skippedLines }: ExitFacts): string {
   return `${lines}${stderr ? ` Its stderr ends:\n${ending(stderr)}` : ""}`;
 }
 
-/** The newest lines: each is paid for, and the details have the rest. */
+/** The newest of it: each character is paid for, and the details have the rest. */
 function ending(text: string): string {
   if (text.length <= STDERR_CHARACTERS) return text;
-  const end = text.slice(-STDERR_CHARACTERS).replace(/^[\udc00-\udfff]/, "");
-  return CUT + end.slice(end.indexOf("\n") + 1);
+  // Not from the beginning of a line: a log's last long line may be nearly all there is.
+  return CUT + text.slice(-STDERR_CHARACTERS).replace(/^[\udc00-\udfff]/, "");
 }
 
 function mebibytes(bytes: number): string {
