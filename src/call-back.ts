@@ -1,6 +1,6 @@
 /**
- * Calls a host's callback, from which nothing is wanted. Hosts write such callbacks as async functions too: what theirs rejects
- * with, unheard it would end the process, is told like what another throws.
+ * Calls a host's callback, from which nothing is wanted. Hosts write such callbacks as async functions too: a rejection, which
+ * would end the process if nobody heard it, is told like what is thrown.
  */
 export function callBack(callback: () => unknown, onFailure: (error: unknown) => void): void {
   try {
