@@ -19,7 +19,7 @@ export interface Facts {
   cancelled: { server?: string };
   shutdown: Record<never, never>;
 
-  "cwd.gone": Record<never, never>;
+  "cwd.gone": { reason?: string };
   "params.invalid": { tool: string; path: string; reason: string; hint?: string };
 
   "host.tool": { tool: string; tools: readonly string[] };
@@ -165,8 +165,8 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
 
   "cwd.gone": {
     code: "invalid_params",
-    say: () =>
-      "The working directory of this process was removed. Change to a folder that exists, or name one: rpi-mcp with --cwd, a host in its context.",
+    say: ({ reason }) =>
+      `The working directory of this process ${reason === undefined ? "was removed" : `cannot be read (${reason})`}. Change to another folder, or name one: rpi-mcp with --cwd, a host in its context.`,
   },
   "params.invalid": {
     code: "invalid_params",

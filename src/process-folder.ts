@@ -1,12 +1,13 @@
 import { isAbsolute, resolve } from "node:path";
-import { AdapterError } from "./errors.ts";
+import { AdapterError, reasonOf } from "./errors.ts";
 
-/** The working directory of this process. @throws AdapterError where it was removed: Node tells that as a bare ENOENT. */
+/** The working directory of this process. @throws AdapterError where there is none: Node tells a removed one as a bare ENOENT. */
 export function processFolder(): string {
   try {
     return process.cwd();
-  } catch {
-    throw new AdapterError("cwd.gone", {});
+  } catch (error) {
+    const removed = (error as NodeJS.ErrnoException).code === "ENOENT";
+    throw new AdapterError("cwd.gone", removed ? {} : { reason: reasonOf(error) });
   }
 }
 

@@ -35,11 +35,24 @@ describe("where the process's working directory was removed", () => {
     cwd.mockRestore();
     await host.load(".");
     cwd = jest.spyOn(process, "cwd").mockImplementation(() => {
-      throw new Error("ENOENT");
+      throw Object.assign(new Error("ENOENT"), { code: "ENOENT" });
     });
     await expect(host.call("mcp_list", {})).rejects.toMatchObject(GONE);
     await host.shutdown();
   });
+});
+
+test("a working directory that the system does not show, as macOS does without permission, is not told as removed", () => {
+  const cwd = jest.spyOn(process, "cwd").mockImplementation(() => {
+    throw Object.assign(new Error("EPERM: operation not permitted, uv_cwd"), { code: "EPERM" });
+  });
+  try {
+    expect(processFolder).toThrow(
+      "The working directory of this process cannot be read (EPERM: operation not permitted, uv_cwd). Change",
+    );
+  } finally {
+    cwd.mockRestore();
+  }
 });
 
 test("the process's working directory is what Node says", () => {
