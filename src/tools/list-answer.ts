@@ -40,19 +40,23 @@ export interface Shortening<T> {
   readonly make: (shown: readonly unknown[], left: number) => Record<string, unknown>;
 }
 
-/** As `json`, where the text may be too long: then with the list in brief, else as names, as many as fit. */
+/**
+ * As `json`, where the text may be too long: then with the list in brief, else as names, as many as fit. `details` may hold what
+ * the text does not.
+ */
 export function shortJson<T>(
   value: Record<string, unknown>,
   list: readonly T[],
   { limit, brief, name, make }: Shortening<T>,
+  details: Record<string, unknown> = value,
 ): AgentToolResult {
   const full = JSON.stringify(value);
-  if (fits(full, limit)) return { content: [{ type: "text", text: full }], details: value };
+  if (fits(full, limit)) return { content: [{ type: "text", text: full }], details };
   const briefs = JSON.stringify(make(list.map(brief), 0));
   const text = fits(briefs, limit)
     ? briefs
     : namesThatFit(list.map(name), (names, left) => JSON.stringify(make(names, left)), limit);
-  return { content: [{ type: "text", text }], details: value };
+  return { content: [{ type: "text", text }], details };
 }
 
 /** A list in full where that fits, else in brief, else as names; always valid JSON that says how to get one in full. */
@@ -77,7 +81,7 @@ export async function listAnswer(options: ListAnswerOptions): Promise<AgentToolR
 }
 
 /** Icons are for a screen, and often whole images as base64: a model does not pay for them. */
-function withoutIcons(item: Item): Item {
+export function withoutIcons(item: Item): Item {
   if (item["icons"] === undefined) return item;
   const { icons: _, ...rest } = item;
   return rest;

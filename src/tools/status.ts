@@ -2,7 +2,7 @@ import type { ConfigView } from "../config/store.ts";
 import type { AgentToolResult } from "../contract.ts";
 import { cut } from "../cut.ts";
 import type { Target } from "../runtime/settings.ts";
-import { shortJson } from "./list-answer.ts";
+import { shortJson, withoutIcons } from "./list-answer.ts";
 import type { ToolContext } from "./tool.ts";
 
 const NONE =
@@ -71,17 +71,21 @@ export function connectionStatus(target: Target, { runtime, scope }: ToolContext
         ...(tools === undefined ? {} : { tools }),
       };
     });
-  const shown = runtime.redactor.data({ connections });
-  return shortJson(shown, shown.connections, {
+  const details = runtime.redactor.data({ connections });
+  const shown = details.connections.map((one) => {
+    return one.serverInfo === undefined ? one : { ...one, serverInfo: withoutIcons(one.serverInfo) };
+  });
+  const shortening = {
     limit: runtime.limits.resultBytes,
-    brief: ({ server, state }) => ({ server, state }),
-    name: ({ server }) => server,
-    make: (briefs, left) => ({
+    brief: ({ server, state }: (typeof shown)[number]) => ({ server, state }),
+    name: ({ server }: (typeof shown)[number]) => server,
+    make: (briefs: readonly unknown[], left: number) => ({
       connections: briefs,
       ...(left === 0 ? {} : { more: left }),
       hint: 'Shortened. With "server": one in full.',
     }),
-  });
+  };
+  return shortJson({ connections: shown }, shown, shortening, details);
 }
 
 function brief(error: string): string {

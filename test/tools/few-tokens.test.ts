@@ -99,6 +99,16 @@ describe("a server with icons", () => {
     const { details } = await host.list("small");
     expect(details?.["serverInfo"]).toMatchObject({ icons: [{ mimeType: "image/png" }] });
   });
+
+  test("pays for none of them in the status either", async () => {
+    const host = make().serve("small", "lists", "icons 1000");
+    await host.list("small");
+    const status = await host.run("mcp_list", { action: "status" });
+    const info = { name: "fixture", version: "1.0.0" };
+    expect(jsonOf(status)).toMatchObject({ connections: [{ server: "small", state: "connected" }] });
+    expect((jsonOf(status)["connections"] as { serverInfo: unknown }[])[0]?.serverInfo).toEqual(info);
+    expect(status.details).toMatchObject({ connections: [{ serverInfo: { ...info, icons: [{}] } }] });
+  });
 });
 
 describe("a search over all servers", () => {
