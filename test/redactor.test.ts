@@ -69,11 +69,11 @@ describe("the redactor", () => {
   it("takes linear time, whatever text and secret a server has chosen", () => {
     const chosen = new Redactor();
     chosen.add([SECRET, `${"a".repeat(200_000)}b`, `b${"a".repeat(200_000)}`]);
-    const begin = performance.now();
+    const begin = process.cpuUsage();
     const pieces = `${SECRET.slice(0, 8)}…`.repeat(200_000);
     expect(chosen.text(pieces)).toBe("[redacted]…".repeat(200_000));
     for (const text of [`${"a".repeat(200_000)}c…`, `…c${"a".repeat(200_000)}`]) expect(chosen.text(text)).toBe(text);
-    expect(performance.now() - begin).toBeLessThan(3000);
+    expect(msSince(begin)).toBeLessThan(3000);
   });
 
   it("looks through a large text in a moment, however many secrets it knows", () => {
@@ -82,11 +82,11 @@ describe("the redactor", () => {
     const secret = createHash("sha256").update("7").digest("base64");
     const words = Array.from({ length: 16_384 }, (_, at) => createHash("sha256").update(`word ${at}`).digest("hex"));
     const text = words.join(" ");
-    const begin = performance.now();
+    const begin = process.cpuUsage();
     expect(many.text(`${text} ${secret} x ${secret.slice(0, 20)}… …${secret.slice(-20)}`)).toBe(
       `${text} [redacted] x [redacted]… …[redacted]`,
     );
-    expect(performance.now() - begin).toBeLessThan(1500);
+    expect(msSince(begin)).toBeLessThan(1500);
   });
 
   it("knows the newest 4096 secrets, and forgets the oldest for one more", () => {
@@ -114,7 +114,13 @@ describe("the redactor", () => {
 it("masks many pieces of many secrets that begin alike in bounded time and memory", () => {
   const redactor = new Redactor();
   redactor.add(Array.from({ length: 90 }, (_, at) => `secret${at + 10}`));
-  const begin = performance.now();
+  const begin = process.cpuUsage();
   expect(redactor.text("secret…".repeat(150_000))).toBe("[redacted]…".repeat(150_000));
-  expect(performance.now() - begin).toBeLessThan(10_000);
+  expect(msSince(begin)).toBeLessThan(6000);
 });
+
+/** Of computing: the clock runs on while other processes have their turn. */
+function msSince(begin: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(begin);
+  return (user + system) / 1000;
+}
