@@ -5,6 +5,8 @@ const ESCAPE_SEQUENCES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u00
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about.
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 
+const LINE_ENDS = /[\r\v\f\u0085]/g;
+
 /** Remote text without what a terminal would interpret; line ends and tabs stay. */
 export function readable(text: string): string {
   return text.replaceAll("\r\n", "\n").replace(ESCAPE_SEQUENCES, "").replace(CONTROLS, "");
@@ -16,7 +18,7 @@ export function readable(text: string): string {
  */
 export function quoteText(text: string, characters: number, partial = false): string {
   // Direction marks and other invisible characters could make the quotation read as something else.
-  const line = readable(text)
+  const line = readable(text.replace(LINE_ENDS, " "))
     .replace(/\p{Cf}/gu, "")
     .replace(/\s+/g, " ")
     .trim();

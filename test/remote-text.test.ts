@@ -15,6 +15,7 @@ describe("text from elsewhere", () => {
   ])("%s is one line, which cannot read as another", (_, shown) => {
     expect(shown(HOSTILE)).toBe("red gnp.exe linetwo three");
     expect(shown(" \n ")).toBe("");
+    expect(shown("a\rb\vc\fd\u0085e")).toBe("a b c d e");
   });
 
   test("has a mark where it is cut, or was cut before", () => {

@@ -112,16 +112,18 @@ function typeName(property: unknown, whole: Whole, depth = 0): string {
   const referred = typeof reference === "string" ? typeName(referredTo(reference, whole), whole, depth) : ANY;
   if (referred !== ANY) return referred;
   if (constant !== undefined) return JSON.stringify(constant);
-  if (Array.isArray(choices)) {
+  if (Array.isArray(choices) && choices.length > 0) {
     const shown = choices.slice(0, MAX_CHOICES).map((choice) => JSON.stringify(choice));
     return choices.length > MAX_CHOICES ? `${shown.join("|")}|…` : shown.join("|");
   }
   if (Array.isArray(type))
-    return type
-      .slice(0, MAX_CHOICES)
-      .filter((one) => typeof one === "string" && one !== "null")
-      .map((one) => (one === "array" ? arrayName(items, whole, depth) : one))
-      .join("|");
+    return (
+      type
+        .slice(0, MAX_CHOICES)
+        .filter((one) => typeof one === "string" && one !== "null")
+        .map((one) => (one === "array" ? arrayName(items, whole, depth) : one))
+        .join("|") || ANY
+    );
   if (type === "array") return arrayName(items, whole, depth);
   if (typeof type === "string") return type;
   if (depth > MAX_DEPTH) return ANY;

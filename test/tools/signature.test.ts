@@ -24,6 +24,11 @@ describe("a signature", () => {
     );
   });
 
+  test("has a type for a parameter whose schema names none", () => {
+    const properties = { a: { type: [] }, b: { type: ["null"] }, c: { enum: [] }, d: { enum: [], type: "string" } };
+    expect(signature({ inputSchema: { properties } })).toBe("a?: any, b?: any, c?: any, d?: string");
+  });
+
   test("keeps a list of a choice apart from a choice with a list in it", () => {
     const properties = {
       formats: { type: "array", items: { enum: ["html", "text"] } },
