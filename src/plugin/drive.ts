@@ -59,7 +59,7 @@ async function watched(
   };
   const show = (partial: AgentToolResult): void => guarded(() => onPartial?.(partial));
   const cancel = (): void => handle.cancel();
-  const fetch = (): void => guarded(() => handle.poll(show));
+  const fetch = (): void => guarded(() => void handle.poll(show));
   const poller = onPartial === undefined ? undefined : setInterval(fetch, PARTIAL_MS);
   if (signal?.aborted) cancel();
   else signal?.addEventListener("abort", cancel, { once: true });

@@ -85,12 +85,8 @@ async function writeText(file: FileHandle, text: string): Promise<void> {
     const whole = at + piece.length < text.length ? withoutHalfCharacter(piece) : piece;
     const bytes = Buffer.from(whole);
     await writing;
-    writing = writeBytes(file, bytes);
+    writing = file.appendFile(bytes);
     at += whole.length;
   }
   await writing;
-}
-
-async function writeBytes(file: FileHandle, bytes: Buffer): Promise<void> {
-  for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten;
 }

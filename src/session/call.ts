@@ -111,9 +111,9 @@ async function answers(
     new AdapterError("protocol.result", { server: session.server, method, reason });
   const entries = Object.entries(requests);
   if (entries.length > limits.openQuestions) throw unusable(`it asks ${entries.length} questions at once`);
+  const quoted = (text: string): string => cut(JSON.stringify(text), limits.nameCharacters);
   for (const [key, request] of entries) {
     const asked = isObject(request) ? request["method"] : undefined;
-    const quoted = (text: string): string => cut(JSON.stringify(text), limits.nameCharacters);
     if (typeof asked !== "string") throw unusable(`the question ${quoted(key)} names no method`);
     if (!input.offers(asked)) throw unusable(`it asks for ${quoted(asked)}, which was not offered`);
   }
