@@ -1,31 +1,5 @@
+import { SERVER_FIELDS } from "./check.ts";
 import type { Json } from "./document.ts";
-
-/** Every field of a server that is read, as schemas/mcp-config.schema.json has them. */
-export const SERVER_FIELDS: readonly string[] = [
-  "command",
-  "args",
-  "env",
-  "cwd",
-  "inheritEnv",
-  "url",
-  "headers",
-  "oauth",
-  "type",
-  "transport",
-  "protocol",
-  "enabled",
-  "disabled",
-  "timeout",
-  "timeout_ms",
-  "timeoutMs",
-  "maxTotalSeconds",
-  "maxResultBytes",
-  "stopOnCancel",
-  "autoApprove",
-  "includeTools",
-  "excludeTools",
-  "exposure",
-];
 
 const WRITTEN: ReadonlyMap<string, string> = new Map(SERVER_FIELDS.map((field) => [fold(field), field]));
 

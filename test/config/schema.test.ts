@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "@jest/globals";
+import { SERVER_FIELDS } from "../../src/config/check.ts";
 import { DIALECTS } from "../../src/config/imports/read.ts";
-import { SERVER_FIELDS } from "../../src/config/misspelt.ts";
 import { LIMITS } from "../../src/limits.ts";
 import { REVISIONS } from "../../src/protocol/versions.ts";
 
