@@ -55,6 +55,7 @@ export class Dialogs {
   }
 
   notify(message: string, type: "info" | "warning" | "error"): void {
+    // A notice that cannot be shown changes nothing.
     callBack(
       () => this.#ui("notify")?.notify?.(clean(message), type),
       () => undefined,

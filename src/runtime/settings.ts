@@ -99,6 +99,7 @@ export class Settings {
       if (configPath !== undefined || made.cwd === scope.cwd) this.#closeIfGone(scope, view, name, spec);
       else if (isOf(view, spec)) elsewhere.set(made.cwd, made);
     }
+    // Files that cannot be read close nothing; who calls from that folder is told of them.
     for (const made of elsewhere.values()) this.#closeGoneOf(made).catch(() => undefined);
   }
 

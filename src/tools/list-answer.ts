@@ -1,12 +1,13 @@
 import type { AgentToolResult } from "../contract.ts";
 import { cut } from "../cut.ts";
 import type { ServerSpec } from "../server-spec.ts";
-import type { Catalog, Item, ListKind } from "../session/catalog.ts";
+import type { Catalog, Item } from "../session/catalog.ts";
 import { brief } from "./signature.ts";
 import type { ToolContext } from "./tool.ts";
 
 const INSTRUCTIONS_CHARACTERS = 1000;
 const NOTED_NAMES = 20;
+const PROBLEM_CHARACTERS = 120;
 
 /** What stands before a list: who answered. */
 export interface ListHead {
@@ -18,7 +19,6 @@ export interface ListHead {
 
 export interface ListAnswerOptions {
   readonly head: ListHead;
-  readonly kind: ListKind;
   readonly items: ReadonlyMap<string, Item>;
   readonly catalog: Catalog;
   readonly spec: ServerSpec;
@@ -59,9 +59,15 @@ export function shortJson<T>(
   return { content: [{ type: "text", text }], details };
 }
 
+/** A problem as a shortened answer tells it. */
+export function briefly(problem: string): string {
+  return cut(problem, PROBLEM_CHARACTERS);
+}
+
 /** A list in full where that fits, else in brief, else as names; always valid JSON that says how to get one in full. */
 export async function listAnswer(options: ListAnswerOptions): Promise<AgentToolResult> {
-  const { head, kind, items, spec, context, single } = options;
+  const { head, items, catalog, spec, context, single } = options;
+  const { kind } = catalog;
   const limit = spec.maxResultBytes ?? context.runtime.limits.resultBytes;
   const { instructions, ...said } = head;
   const shown =
@@ -88,7 +94,7 @@ export function withoutIcons(item: Item): Item {
 }
 
 function compact(
-  { kind, items }: ListAnswerOptions,
+  { catalog: { kind }, items }: ListAnswerOptions,
   identity: Record<string, unknown>,
   notes: Record<string, unknown>,
   limit: number,
@@ -128,7 +134,7 @@ function namesThatFit(
 }
 
 async function wholeInFile(
-  { kind, items, context }: ListAnswerOptions,
+  { catalog: { kind }, items, context }: ListAnswerOptions,
   identity: Record<string, unknown>,
   full: string,
 ): Promise<string> {

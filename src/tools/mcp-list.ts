@@ -4,7 +4,7 @@ import { toFailure } from "../errors.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import type { Catalog, Item, ListKind } from "../session/catalog.ts";
 import { isHidden, silence, unknownTool } from "./invoke.ts";
-import { json, type ListHead, listAnswer, shortJson } from "./list-answer.ts";
+import { briefly, json, type ListHead, listAnswer, shortJson } from "./list-answer.ts";
 import { ParamReader } from "./params.ts";
 import { rank } from "./search.ts";
 import { briefs } from "./signature.ts";
@@ -99,9 +99,9 @@ async function listOne(
   if (tool !== undefined) {
     const item = items.get(tool);
     if (item === undefined) throw unknownTool(spec, tool, catalog, catalog.items.has(tool));
-    return listAnswer({ head, kind, items: new Map([[tool, item]]), catalog, spec, context, single: true });
+    return listAnswer({ head, items: new Map([[tool, item]]), catalog, spec, context, single: true });
   }
-  if (query === undefined) return listAnswer({ head, kind, items, catalog, spec, context, single: false });
+  if (query === undefined) return listAnswer({ head, items, catalog, spec, context, single: false });
   const found = rank(
     query,
     [...items].map(([name, item]) => ({ name, item })),
@@ -146,14 +146,13 @@ async function searchAll(
   const matches = best.map(({ server }, at) => ({ server, ...shown[at] }));
   return shortJson({ matches, more, failed }, failed, {
     limit: runtime.limits.resultBytes,
-    brief: ({ server, error }) => ({ server, error: cut(error, BRIEF_CHARACTERS) }),
+    brief: ({ server, error }) => ({ server, error: briefly(error) }),
     name: ({ server }) => server,
     make: (servers, left) => ({ matches, more, failed: servers, ...(left === 0 ? {} : { moreFailed: left }) }),
   });
 }
 
 const PROBLEM_CHARACTERS = 300;
-const BRIEF_CHARACTERS = 120;
 
 function problem(error: unknown, { runtime }: ToolContext): string {
   const { code, message } = toFailure(error);

@@ -1,8 +1,7 @@
 import type { ConfigView } from "../config/store.ts";
 import type { AgentToolResult } from "../contract.ts";
-import { cut } from "../cut.ts";
 import type { Target } from "../runtime/settings.ts";
-import { shortJson, withoutIcons } from "./list-answer.ts";
+import { briefly, shortJson, withoutIcons } from "./list-answer.ts";
 import type { ToolContext } from "./tool.ts";
 
 const NONE =
@@ -10,7 +9,6 @@ const NONE =
   "asks before it starts). Or pass configPath or url.";
 
 const NOTED_PROBLEMS = 20;
-const BRIEF_CHARACTERS = 120;
 
 /** The configured servers, starting none. */
 export function configuredServers(view: ConfigView, { runtime }: ToolContext): AgentToolResult {
@@ -31,13 +29,15 @@ export function configuredServers(view: ConfigView, { runtime }: ToolContext): A
     error: runtime.redactor.text(error.message),
   }));
   const hint = servers.length === 0 ? { hint: NONE } : {};
-  const noted = problems.slice(0, NOTED_PROBLEMS).map(({ configPath, error }) => ({ configPath, error: brief(error) }));
+  const noted = problems
+    .slice(0, NOTED_PROBLEMS)
+    .map(({ configPath, error }) => ({ configPath, error: briefly(error) }));
   return shortJson({ servers, ...(problems.length === 0 ? {} : { problems }), ...hint }, servers, {
     limit: runtime.limits.resultBytes,
     brief: ({ server, enabled, error }) => ({
       server,
       ...(enabled ? {} : { enabled }),
-      ...(error === undefined ? {} : { error: brief(error) }),
+      ...(error === undefined ? {} : { error: briefly(error) }),
     }),
     name: ({ server }) => server,
     make: (shown, left) => ({
@@ -86,10 +86,6 @@ export function connectionStatus(target: Target, { runtime, scope }: ToolContext
     }),
   };
   return shortJson({ connections: shown }, shown, shortening, details);
-}
-
-function brief(error: string): string {
-  return cut(error, BRIEF_CHARACTERS);
 }
 
 function matches({ server, url }: Target, name: string, endpoint: string | undefined): boolean {

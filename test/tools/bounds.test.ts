@@ -114,7 +114,6 @@ describe("what is too long, and can be kept in no file", () => {
   it("is still listed in brief", async () => {
     const { content } = await listAnswer({
       head: { server: "s", serverInfo: {}, protocolVersion: "2025-11-25" },
-      kind: "tools",
       items: new Map([["t", { name: "t", description: `One. ${"x".repeat(100_000)}` }]]),
       catalog: { kind: "tools", items: new Map(), pages: [], duplicates: [], leftOut: [] },
       spec: {} as ServerSpec,

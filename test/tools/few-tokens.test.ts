@@ -160,6 +160,18 @@ describe("hundreds of configured servers", () => {
     expect(all.details?.["servers"]).toHaveLength(300);
   });
 
+  test("have their first problems told briefly beside them, and all in the details", async () => {
+    const host = make({ limits: { resultBytes: 8000 } });
+    for (const name of names.slice(0, 30))
+      host.configure(name, { command: "x", args: ["x".repeat(500)], autoApproves: [] });
+    const { details, ...shown } = await host.run("mcp_list", { configPath: host.configPath });
+    const { problems } = jsonOf(shown) as { problems: { error: string }[] };
+    expect(problems).toHaveLength(20);
+    for (const { error } of problems) expect(error.length).toBeLessThanOrEqual(121);
+    expect(details?.["problems"]).toHaveLength(30);
+    expect(bytesOf(textOf(shown))).toBeLessThanOrEqual(8000);
+  });
+
   test("that fail a search are named within the bound", async () => {
     const found = await many().run("mcp_list", { configPath: "mcp.json", query: "echo" });
     expect(bytesOf(textOf(found))).toBeLessThanOrEqual(LIMIT);
