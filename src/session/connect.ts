@@ -94,7 +94,7 @@ class Line implements Sink {
   readonly #errors = new Map<Probe, unknown>();
   #transport: Transport | undefined;
   #target: Sink | undefined;
-  #early: Raw[] = [];
+  #early: string[] = [];
   #earlyBytes = 0;
   #waiting: { readonly id: unknown; readonly resolve: (probe: Probe) => void } | undefined;
   #closed: Error | undefined;
@@ -205,7 +205,7 @@ class Line implements Sink {
     if (kept.length === 0 || this.#early.length >= EARLY_MESSAGES) return;
     if (this.#earlyBytes > 0 && this.#earlyBytes + raw.length > this.#options.limits.questionBytes) return;
     this.#earlyBytes += raw.length;
-    this.#early.push(kept.length === messages.length ? raw : JSON.stringify(kept));
+    this.#early.push(kept.length === messages.length ? raw.toString() : JSON.stringify(kept));
   }
 
   #pong({ id }: JsonRpcRequest): void {

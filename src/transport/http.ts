@@ -131,7 +131,7 @@ export class HttpTransport implements Transport {
     if (contentType === "text/event-stream") return this.#stream(response, options);
     const { limits } = this.#client;
     if (contentType !== "text/html")
-      return response.bytes(limits.messageBytes).then((bytes) => this.#whole(response, message, bytes));
+      return response.whole(limits.messageBytes, (body) => this.#whole(response, message, body));
     return response.beginning(limits.refusalBytes, limits.refusalMs).then((page) => {
       throw this.#unreadable(response, message, page, "it is a web page");
     });
@@ -165,9 +165,9 @@ export class HttpTransport implements Transport {
   }
 
   /** Whatever the type says, a message is a message; a web page never is. An empty body is no answer, which the session notices. */
-  #whole(response: HttpResponse, message: JsonRpcRequest, bytes: Buffer): undefined {
-    if (bytes.length === 0 || this.#sink?.message(withoutMark(bytes))) return undefined;
-    throw this.#unreadable(response, message, { bytes, whole: true }, "it is not a JSON-RPC message");
+  #whole(response: HttpResponse, message: JsonRpcRequest, body: Buffer): undefined {
+    if (body.length === 0 || this.#sink?.message(withoutMark(body))) return undefined;
+    throw this.#unreadable(response, message, { bytes: body, whole: true }, "it is not a JSON-RPC message");
   }
 
   #unreadable(response: HttpResponse, { method }: JsonRpcRequest, body: Beginning, reason: string): AdapterError {

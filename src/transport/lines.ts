@@ -1,10 +1,13 @@
+import { joined } from "./joining.ts";
+
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
  * Bytes to lines in linear time: only new bytes are searched, and a line that came in pieces is joined once.
- * Lines are given without their end (LF or CRLF); a byte order mark at the very start of the stream is left out (RFC 8259, 8.1).
+ * Lines are given without their end (LF or CRLF), and lent: they are good until the listener returns. A byte order mark at the
+ * very start of the stream is left out (RFC 8259, 8.1).
  */
 export class LineSplitter {
   readonly #limitBytes: number;
@@ -43,13 +46,20 @@ export class LineSplitter {
       this.#overflow();
       return;
     }
-    let line = piece;
-    if (this.#parts.length > 0) {
-      this.#parts.push(piece);
-      line = Buffer.concat(this.#parts, this.#bytes + piece.length);
-      this.#parts = [];
-      this.#bytes = 0;
+    if (this.#parts.length === 0) {
+      this.#give(piece);
+      return;
     }
+    const parts = this.#parts;
+    const bytes = this.#bytes + piece.length;
+    parts.push(piece);
+    this.#parts = [];
+    this.#bytes = 0;
+    joined(parts, bytes, (line) => this.#give(line));
+  }
+
+  #give(raw: Buffer): void {
+    let line = raw;
     if (this.#first) {
       this.#first = false;
       if (line.subarray(0, 3).equals(BYTE_ORDER_MARK)) line = line.subarray(3);

@@ -4,9 +4,10 @@ import { atMost } from "../at-most.ts";
 import { cut } from "../cut.ts";
 import { AdapterError, isSituation, reasonOf } from "../errors.ts";
 import { decoderFor } from "./decoder.ts";
+import { joined } from "./joining.ts";
 
-/** Bodies from this size on are collected in place. */
-const LARGE_BYTES = 256 * 1024;
+/** Bodies from this size on are collected in place; smaller ones are joined in memory that is used again. */
+const LARGE_BYTES = 1024 * 1024;
 
 /** Takes a piece of the decoded body; says whether more is wanted. */
 type OnChunk = (chunk: Buffer) => boolean;
@@ -68,8 +69,11 @@ export class HttpResponse {
     return this.#read(onChunk, same);
   }
 
-  /** The whole decoded body. @throws AdapterError `limit.message` as soon as it is too large. */
-  bytes(limitBytes: number): Promise<Buffer> {
+  /**
+   * Gives the whole decoded body to `use`, in the turn in which it ends. It is lent: it is good until `use` returns.
+   * @throws AdapterError `limit.message` as soon as it is too large; what `use` throws.
+   */
+  whole<T>(limitBytes: number, use: (body: Buffer) => T): Promise<T> {
     const { server } = this.#owner;
     const tooLarge = (): AdapterError =>
       new AdapterError("limit.message", { server, limitBytes, outcomeUnknown: true });
@@ -82,7 +86,7 @@ export class HttpResponse {
         collected.push(chunk);
         return true;
       },
-      () => collected.bytes(),
+      () => collected.give(use),
     );
   }
 
@@ -203,8 +207,12 @@ export class HttpResponse {
         }
       });
       source.on("end", () => {
-        if (this.#message.complete) resolve(then(true));
-        else owner.broken(undefined);
+        if (!this.#message.complete) return owner.broken(undefined);
+        try {
+          resolve(then(true));
+        } catch (error) {
+          owner.fail(error);
+        }
       });
     });
   }
@@ -235,10 +243,7 @@ class Collector {
     this.size += chunk.length;
   }
 
-  bytes(): Buffer {
-    const [first] = this.#chunks;
-    return (
-      this.#whole ?? (this.#chunks.length === 1 && first !== undefined ? first : Buffer.concat(this.#chunks, this.size))
-    );
+  give<T>(use: (body: Buffer) => T): T {
+    return this.#whole === undefined ? joined(this.#chunks, this.size, use) : use(this.#whole);
   }
 }

@@ -9,7 +9,7 @@ export type Raw = Buffer | string;
 export interface Sink {
   /**
    * Takes one framed message. Returns whether it was JSON-RPC at all; what a `false` means (a junk line, a broken body) is
-   * the transport's to say.
+   * the transport's to say. Bytes are lent: they are good until this returns.
    */
   message(raw: Raw): boolean;
   /** The connection cannot be used any more. Called at most once, never after `close` was called. */

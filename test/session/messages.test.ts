@@ -122,6 +122,14 @@ describe("questions of a server", () => {
     expect(logged).toEqual(["beside a ping"]);
   });
 
+  test("what comes early and in pieces is kept as it came, whatever comes after it", async () => {
+    const logged: string[] = [];
+    const services: HostServices = { log: ({ message }) => logged.push(message.slice(0, 3)) };
+    const host = make({ services }).serve("long", "messages", "long-and-early");
+    await host.list("long");
+    expect(logged).toEqual(["aaa", "bbb"]);
+  });
+
   test("of what a server says too early, and asks while nothing is answered, only so many bytes are kept", async () => {
     let logged = 0;
     let go = (): void => undefined;
