@@ -36,6 +36,7 @@ const PARTS = [
   "transport/proxy",
   "transport/spawn-windows",
   "validation/compile-schema",
+  "validation/compiled",
 ];
 /** Packages that are loaded only when needed. */
 const PACKAGES = ["jsonc-parser", "smol-toml", "tree-kill"];
@@ -85,7 +86,7 @@ async function removeStale() {
 }
 
 function exists(entry) {
-  const found = existsSync(join(SRC, `${entry}.ts`));
+  const found = existsSync(sourceOf(entry));
   if (!found) console.log(`build: skipped src/${entry}.ts, which does not exist yet`);
   return found;
 }
@@ -94,11 +95,18 @@ function exists(entry) {
 async function bundleAll() {
   const outputs = [
     ...entries.map((entry) => [join(SRC, `${entry}.ts`), `${entry}.js`]),
-    ...PARTS.filter(exists).map((part) => [join(SRC, `${part}.ts`), partFile(part)]),
+    ...PARTS.filter(exists).map((part) => [sourceOf(part), partFile(part)]),
     ...PACKAGES.map((name) => [name, partFile(name)]),
   ];
   const inputs = await Promise.all(outputs.map(([source, file]) => bundle(source, file)));
   return new Set(inputs.flat());
+}
+
+/** What is generated is JavaScript already. */
+function sourceOf(part) {
+  const source = join(SRC, `${part}.ts`);
+  const generated = join(SRC, `${part}.js`);
+  return existsSync(generated) ? generated : source;
 }
 
 function partFile(name) {
@@ -147,7 +155,7 @@ function lazyParts(file) {
         if (!path.startsWith(".")) return undefined;
         const part = relative(SRC, resolve(dirname(importer), path))
           .replaceAll(sep, "/")
-          .replace(/\.ts$/, "");
+          .replace(/\.[jt]s$/, "");
         return PARTS.includes(part) ? lazy(part) : undefined;
       });
     },

@@ -3,7 +3,7 @@ import { isObject, type Json } from "./document.ts";
 import { type CheckedEndpoint, endpointOf, kindOf, namesEndpoint, refusePrograms } from "./endpoint.ts";
 import type { Owner } from "./expand.ts";
 import { type Refuse, refusal } from "./refuse.ts";
-import type { ShapeCheck } from "./shape.ts";
+import { CHECKED_ELSEWHERE, type ShapeCheck } from "./shape.ts";
 
 /** What an entry without `command` and `url` changes of the one below it. */
 export interface Overrides {
@@ -41,8 +41,6 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
   ["command", "; it names the program alone, and its arguments stand in args"],
   ["args", ', such as ["-y", "some-server"]'],
 ]);
-/** Spellings of any case and bounds taken from the limits are checked here, not by the schema. */
-const CHECKED_HERE = ["type", "transport", ...TIMES, "maxTotalSeconds"];
 
 /** @throws AdapterError `config.entry` */
 export function checkEntry(raw: unknown, context: CheckContext): CheckedEntry {
@@ -88,7 +86,7 @@ function checkShape(raw: Json, shape: ShapeCheck, refuse: Refuse): void {
   const flaw = shape(
     select(
       raw,
-      Object.keys(raw).filter((key) => !CHECKED_HERE.includes(key)),
+      Object.keys(raw).filter((key) => !CHECKED_ELSEWHERE.includes(key)),
     ),
   );
   if (flaw !== undefined) throw refuse(flaw.field, `${flaw.reason}${ADVICE.get(flaw.field) ?? ""}`);

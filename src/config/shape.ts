@@ -1,4 +1,5 @@
-import type { CompiledError } from "../validation/compiled.js";
+import type { CompiledCheck, CompiledError } from "../validation/compiled.js";
+import { isObject } from "./document.ts";
 
 /** What is wrong with an entry: the field, empty for the entry itself, and the reason as the rest of a sentence. */
 export interface Flaw {
@@ -6,18 +7,62 @@ export interface Flaw {
   readonly reason: string;
 }
 
+/** Fields of any case or with bounds that are limits: check.ts looks at them, and the schema does not see them. */
+export const CHECKED_ELSEWHERE: readonly string[] = [
+  "type",
+  "transport",
+  "timeout",
+  "timeout_ms",
+  "timeoutMs",
+  "maxTotalSeconds",
+];
+
 /** The first field of an entry that breaks schemas/mcp-config.schema.json, or nothing. */
 export type ShapeCheck = (raw: object) => Flaw | undefined;
 
-/** Loads the compiled schema, on first use. */
-export async function loadShapeCheck(): Promise<ShapeCheck> {
-  const { mcpConfig } = await import("../validation/compiled.js");
+/**
+ * The check for these entries, and for what is left of them without some of their fields. The compiled schema costs a first call
+ * 4 ms, and is loaded only where an entry has other fields than the usual ones, or a flaw.
+ */
+export async function loadShapeCheck(entries: Iterable<unknown>): Promise<ShapeCheck> {
+  for (const entry of entries)
+    if (isObject(entry) && !isUsual(entry)) return bySchema((await import("../validation/compiled.js")).mcpConfig);
+  return () => undefined;
+}
+
+function bySchema(mcpConfig: CompiledCheck): ShapeCheck {
   return (raw) => {
     // The schema's only door is a whole file; one with a single entry keeps a bad entry from hiding the good ones.
     if (mcpConfig({ mcpServers: { entry: raw } })) return undefined;
     const [error] = mcpConfig.errors ?? [];
     return error === undefined ? { field: "", reason: "is malformed" } : describe(error);
   };
+}
+
+const isText = (value: unknown): boolean => typeof value === "string";
+const isFullText = (value: unknown): boolean => typeof value === "string" && value !== "";
+const isFlag = (value: unknown): boolean => typeof value === "boolean";
+const isListOf = (is: (value: unknown) => boolean) => (value: unknown) => Array.isArray(value) && value.every(is);
+const isRecordOf = (is: (value: unknown) => boolean) => (value: unknown) =>
+  isObject(value) && Object.values(value).every(is);
+
+/** A part of what schemas/mcp-config.schema.json allows: never more. */
+const USUAL: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
+  ["command", isFullText],
+  ["args", isListOf(isText)],
+  ["env", isRecordOf(isText)],
+  ["cwd", isFullText],
+  ["url", isFullText],
+  ["headers", isRecordOf(isText)],
+  ["enabled", isFlag],
+  ["disabled", isFlag],
+  // These are not the schema's to check (check.ts).
+  ...CHECKED_ELSEWHERE.map((field): [string, () => boolean] => [field, () => true]),
+]);
+
+function isUsual(entry: object): boolean {
+  if ("command" in entry && "url" in entry) return false;
+  return Object.entries(entry).every(([field, value]) => USUAL.get(field)?.(value) === true);
 }
 
 function describe(error: CompiledError): Flaw {

@@ -103,13 +103,13 @@ export class ConfigStore {
     const key = this.#key(target);
     // Before anything below waits: the environment may be another one afterwards.
     const placeKey = this.#placeKey(target);
-    const shape = await loadShapeCheck();
     const { candidates, problems, files, tracked, trust, maxResultBytes } = await gather(
       layers,
       place,
       this.#files,
       limits,
     );
+    const shape = await loadShapeCheck(candidates.map(({ raw }) => raw));
     const environment = (): Environment => this.#environment(place);
     // Nothing below waits, so that of two loads at once the second finds the entries of the first.
     const known = this.#loaded.get(key)?.made ?? new Map();
