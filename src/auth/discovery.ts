@@ -49,7 +49,7 @@ export async function discover(
 }
 
 /** The address without what does not identify the resource; a query may hold secrets. */
-export function canonicalResource(url: URL): string {
+function canonicalResource(url: URL): string {
   return url.pathname === "/" ? url.origin : `${url.origin}${url.pathname}`;
 }
 

@@ -16,8 +16,6 @@ export interface ServerMetadata {
   readonly dpop_signing_alg_values_supported?: readonly string[];
   readonly authorization_response_iss_parameter_supported?: boolean;
   readonly client_id_metadata_document_supported?: boolean;
-  /** There is no metadata: the default endpoints of the first authorization specification are assumed. */
-  readonly assumed?: boolean;
 }
 
 export interface Fallback {
@@ -62,7 +60,7 @@ export async function serverMetadata(
       notes.push(`${url.pathname}: it names ${other} instead of ${issuer}`);
     }
   }
-  if (fallback?.defaults === true && !foreign) return assumed(base.origin);
+  if (fallback?.defaults === true && !foreign) return defaultEndpoints(base.origin);
   throw failed(context, `${base.host} has no usable authorization server metadata (${notes.join("; ")})`);
 }
 
@@ -91,13 +89,13 @@ function pick(json: Record<string, unknown>, issuer: string): ServerMetadata {
   return picked as unknown as ServerMetadata;
 }
 
-function assumed(origin: string): ServerMetadata {
+/** Revision 2025-03-26: those of a server without metadata. */
+function defaultEndpoints(origin: string): ServerMetadata {
   return {
     issuer: origin,
     authorization_endpoint: `${origin}/authorize`,
     token_endpoint: `${origin}/token`,
     registration_endpoint: `${origin}/register`,
     code_challenge_methods_supported: ["S256"],
-    assumed: true,
   };
 }

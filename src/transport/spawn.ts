@@ -26,7 +26,7 @@ export async function spawnProcess(options: SpawnOptions): Promise<SpawnedProces
 }
 
 /** What the transport needs of a child that has started. */
-export function asSpawned(child: ChildProcess): SpawnedProcess {
+function asSpawned(child: ChildProcess): SpawnedProcess {
   const { pid, stdin, stdout, stderr } = child as ChildProcess & {
     pid: number;
     stdin: Writable;
