@@ -23,7 +23,7 @@ export interface SignInState {
 }
 
 /**
- * The stored sign-in to a server, for `doctor` and `status`; contacts nobody.
+ * The stored sign-in to a server; contacts nobody.
  * @throws AdapterError `auth.store`
  */
 export async function signInState(options: AccountOptions): Promise<SignInState> {

@@ -1,13 +1,14 @@
 import { AdapterError, isSituation } from "../errors.ts";
-import { loginHint, type Person, type SignedIn, signInWithBrowser } from "./browser-sign-in.ts";
+import { loginHint, type Person, signInWithBrowser } from "./browser-sign-in.ts";
 import type { ChallengeFacts } from "./challenge-facts.ts";
 import { excerpt, failed } from "./context.ts";
 import { type Discovered, discover } from "./discovery.ts";
 import { newGrant, withClient, withGrant } from "./grants.ts";
 import type { ProofKey } from "./keys.ts";
+import type { SignedIn } from "./party.ts";
 import { isPersonless, requestPersonless } from "./personless.ts";
 import { refreshGrant, type Scene } from "./refresh.ts";
-import { chooseScope, covers } from "./scopes.ts";
+import { chooseScope, covers, type ScopeChoice } from "./scopes.ts";
 import type { SignInRecord, StoredGrant } from "./store.ts";
 
 /** One refusal to answer. */
@@ -137,7 +138,7 @@ function scopesOf(
   grant: StoredGrant | undefined,
   discovered: Discovered | undefined,
   wanted?: string,
-): Parameters<typeof chooseScope>[0] {
+): ScopeChoice {
   const supported = discovered?.scopesSupported;
   return {
     challenged: asked.scope ?? (status === 403 ? supported?.join(" ") : undefined),

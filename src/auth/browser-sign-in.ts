@@ -5,7 +5,7 @@ import { type AuthContext, excerpt, failed } from "./context.ts";
 import { withClient, withoutClient } from "./grants.ts";
 import type { ProofKey } from "./keys.ts";
 import { checkedUrl } from "./oauth-request.ts";
-import type { Party, PendingAuthorization, Tokens } from "./party.ts";
+import type { Party, PendingAuthorization, SignedIn } from "./party.ts";
 import type { ServerMetadata } from "./server-metadata.ts";
 import { abortable } from "./shared-work.ts";
 import type { StoredClient, TokenStore } from "./store.ts";
@@ -28,11 +28,6 @@ export interface BrowserSignIn {
   readonly scope: string | undefined;
   readonly proofKey: ProofKey | undefined;
   readonly person: Person;
-}
-
-export interface SignedIn {
-  readonly client: StoredClient;
-  readonly tokens: Tokens;
 }
 
 /**

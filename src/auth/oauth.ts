@@ -13,7 +13,8 @@ const TOKEN_TYPE = {
   idToken: "urn:ietf:params:oauth:token-type:id_token",
   grant: "urn:ietf:params:oauth:token-type:id-jag",
 } as const;
-type Parameters = Readonly<Record<string, string | undefined>>;
+/** Of a request to an authorization server; what is undefined is left out. */
+type FormFields = Readonly<Record<string, string | undefined>>;
 
 /** An authorization request with PKCE (S256), ready to be opened in a browser. */
 export async function beginAuthorization(
@@ -24,7 +25,7 @@ export async function beginAuthorization(
   const url = checkedUrl(context, metadata.authorization_endpoint, "its authorization endpoint");
   const [state, verifier] = [oauth.generateRandomState(), oauth.generateRandomCodeVerifier()];
   context.redactor.add([verifier]);
-  const parameters: Parameters = {
+  const parameters: FormFields = {
     response_type: "code",
     client_id: client.clientId,
     redirect_uri: request.redirectUri,
@@ -69,7 +70,7 @@ export async function refresh(party: Party, refreshToken: string, resource: stri
 }
 
 /** Any grant that needs no person: client credentials, or an assertion (RFC 7523). */
-export async function requestTokens(party: Party, grantType: string, parameters: Parameters): Promise<Tokens> {
+export async function requestTokens(party: Party, grantType: string, parameters: FormFields): Promise<Tokens> {
   const { server, client } = sides(party);
   const body = new URLSearchParams(given(parameters));
   return await explained(party, () =>
@@ -80,7 +81,7 @@ export async function requestTokens(party: Party, grantType: string, parameters:
 }
 
 /** Exchanges an ID token for an identity assertion grant (RFC 8693), which is no access token. */
-export async function exchangeIdToken(party: Party, idToken: string, parameters: Parameters): Promise<string> {
+export async function exchangeIdToken(party: Party, idToken: string, parameters: FormFields): Promise<string> {
   const { server, client } = sides(party);
   const all = { ...parameters, requested_token_type: TOKEN_TYPE.grant, subject_token: idToken };
   const body = new URLSearchParams(given({ ...all, subject_token_type: TOKEN_TYPE.idToken }));
@@ -195,7 +196,7 @@ function formEncoded(text: string): string {
   return new URLSearchParams([["", text]]).toString().slice(1);
 }
 
-function given(parameters: Parameters): [string, string][] {
+function given(parameters: FormFields): [string, string][] {
   return Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined);
 }
 

@@ -1,6 +1,7 @@
 import type { AuthContext } from "./context.ts";
 import type { ProofKey, SigningKey } from "./keys.ts";
 import type { ServerMetadata } from "./server-metadata.ts";
+import type { StoredClient } from "./store.ts";
 
 export type AuthMethod = "none" | "client_secret_basic" | "client_secret_post" | "private_key_jwt";
 
@@ -29,6 +30,12 @@ export interface Tokens {
   readonly refreshToken?: string;
   readonly expiresInSeconds?: number;
   readonly scope?: string;
+}
+
+/** Tokens, and the client they were issued to. */
+export interface SignedIn {
+  readonly client: StoredClient;
+  readonly tokens: Tokens;
 }
 
 export interface PendingAuthorization {

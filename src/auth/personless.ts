@@ -1,7 +1,7 @@
 import { knownClient, registerClient, withCredentials } from "./client-choice.ts";
 import { type AuthContext, failed } from "./context.ts";
 import type { ProofKey } from "./keys.ts";
-import type { OAuthClient, Party, Tokens } from "./party.ts";
+import type { OAuthClient, Party, SignedIn } from "./party.ts";
 import { type ServerMetadata, serverMetadata } from "./server-metadata.ts";
 import type { SignInRecord, StoredClient } from "./store.ts";
 
@@ -15,18 +15,13 @@ export interface PersonlessGrant {
   readonly proofKey: ProofKey | undefined;
 }
 
-export interface PersonlessTokens {
-  readonly client: StoredClient;
-  readonly tokens: Tokens;
-}
-
 /** Whether the entry's grant type works without a person. */
 export function isPersonless({ settings }: AuthContext): boolean {
   return settings.grantType !== undefined && settings.grantType !== "authorization_code";
 }
 
 /** Asks for tokens by the grant type of the entry. */
-export async function requestPersonless(grant: PersonlessGrant, signal: AbortSignal): Promise<PersonlessTokens> {
+export async function requestPersonless(grant: PersonlessGrant, signal: AbortSignal): Promise<SignedIn> {
   const { context, metadata, resource, scope, proofKey } = grant;
   const client = await clientOfGrant(grant, signal);
   const oauthClient: OAuthClient =
