@@ -35,6 +35,12 @@ export interface OAuthSettings {
   readonly dpop?: boolean;
 }
 
+/** Those of the settings that must never be shown. */
+export function oauthSecrets({ clientSecret, privateKey, assertion, identityProvider }: OAuthSettings): string[] {
+  const secrets = [clientSecret, privateKey, assertion, identityProvider?.clientSecret, identityProvider?.idToken];
+  return secrets.filter((secret) => secret !== undefined);
+}
+
 /** Where a remote server listens. `sse` is the HTTP+SSE transport of the first revision; `auto` may fall back to it. */
 export interface HttpEndpoint {
   readonly kind: "http";

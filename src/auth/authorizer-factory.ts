@@ -1,7 +1,7 @@
 import type { Authorizer } from "../authorizer.ts";
 import type { Limits } from "../limits.ts";
 import type { Redactor } from "../redactor.ts";
-import type { OAuthSettings } from "../server-spec.ts";
+import { type OAuthSettings, oauthSecrets } from "../server-spec.ts";
 import { OAuthAuthorizer } from "./oauth-authorizer.ts";
 import type { TokenStore } from "./store.ts";
 
@@ -41,12 +41,7 @@ export interface SignInAuthorizer extends Authorizer {
 /** Makes the authorizer of one server. It does nothing until it is asked, and holds nothing open in between. */
 export function createAuthorizer(options: AuthorizerOptions): SignInAuthorizer {
   const { server, url, settings, store, openUrl, onWaiting, clientInfo, limits, redactor } = options;
-  redactor.add(secretsOf(settings ?? {}));
+  redactor.add(oauthSecrets(settings ?? {}));
   const context = { server, url: new URL(url), settings: settings ?? {}, clientInfo, limits, redactor };
   return new OAuthAuthorizer({ context, store, configured: settings !== undefined, openUrl, onWaiting });
-}
-
-function secretsOf({ clientSecret, privateKey, assertion, identityProvider }: OAuthSettings): string[] {
-  const secrets = [clientSecret, privateKey, assertion, identityProvider?.clientSecret, identityProvider?.idToken];
-  return secrets.filter((secret) => secret !== undefined);
 }

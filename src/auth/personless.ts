@@ -61,7 +61,6 @@ async function assertionFor(grant: PersonlessGrant, signal: AbortSignal): Promis
   const { assertion } = context.settings;
   if (assertion === undefined)
     throw failed(context, 'the grant type jwt_bearer needs an "assertion" in its oauth settings');
-  context.redactor.add([assertion]);
   return assertion;
 }
 
@@ -73,7 +72,6 @@ async function enterpriseAssertion(grant: PersonlessGrant, signal: AbortSignal):
   if (idToken === undefined || clientId === undefined) {
     throw failed(context, 'the grant type enterprise needs "idToken" and "clientId" of the "identityProvider"');
   }
-  context.redactor.add(clientSecret === undefined ? [idToken] : [idToken, clientSecret]);
   const identity = await identityProvider(context, signal);
   const supported = identity.token_endpoint_auth_methods_supported ?? ["client_secret_basic"];
   const withSecret = supported.includes("client_secret_basic") ? "client_secret_basic" : "client_secret_post";

@@ -1,4 +1,4 @@
-import type { Endpoint, OAuthSettings } from "../server-spec.ts";
+import { type Endpoint, oauthSecrets } from "../server-spec.ts";
 
 const LEAST_CHARACTERS = 8;
 /** Variables that are no secrets: masking them would garble every path. */
@@ -56,9 +56,4 @@ function* headerSecrets(headers: Readonly<Record<string, string>>): Iterable<str
 
 function* passwords(texts: Iterable<string>): Iterable<string> {
   for (const text of texts) for (const match of text.matchAll(URL_PASSWORD)) if (match[1] !== undefined) yield match[1];
-}
-
-function* oauthSecrets({ clientSecret, privateKey, assertion, identityProvider }: OAuthSettings): Iterable<string> {
-  const { clientSecret: idpSecret, idToken } = identityProvider ?? {};
-  for (const value of [clientSecret, privateKey, assertion, idpSecret, idToken]) if (value !== undefined) yield value;
 }
