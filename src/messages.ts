@@ -36,7 +36,7 @@ export interface Facts {
   "config.entry": { server: string; configPath: string; field: string; reason: string };
   "config.variable": { server: string; configPath: string; field: string; variable: string };
   "config.url": { reason: string };
-  "config.writable": { configPath: string; trusted: boolean };
+  "config.writable": { configPath: string; demoted: boolean };
   "server.unknown": { server: string; configured: readonly string[]; problems?: readonly string[] };
   "server.disabled": { server: string; configPath?: string };
 
@@ -219,8 +219,8 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "config.url": { code: "invalid_params", say: ({ reason }) => `url ${reason}.` },
   "config.writable": {
     code: "config_error",
-    say: ({ configPath, trusted }) =>
-      `Every user of this machine can change ${configPath}${trusted ? "" : ", so its servers are not trusted as yours and need an approval"}. Run: chmod o-w ${quote(configPath)}`,
+    say: ({ configPath, demoted }) =>
+      `Every user of this machine can change ${configPath}${demoted ? ", so its servers are not trusted as yours and need an approval" : ""}. Run: chmod o-w ${quote(configPath)}`,
   },
   "server.unknown": {
     code: "server_not_found",

@@ -185,9 +185,9 @@ class Gathering {
   /** What lies in the user's folders, but can be changed by everybody, is not the user's word. */
   #safeOrigin(origin: Origin, { path: configPath, worldWritable }: { path: string; worldWritable: boolean }): Origin {
     if (!worldWritable) return origin;
-    const trusted = origin !== "user";
-    this.#problem(configPath, new AdapterError("config.writable", { configPath, trusted }));
-    return trusted ? origin : "project";
+    const demoted = origin === "user";
+    this.#problem(configPath, new AdapterError("config.writable", { configPath, demoted }));
+    return demoted ? "project" : origin;
   }
 
   #track(files: Tracked): void {
