@@ -22,9 +22,9 @@ export async function resume(client: HttpClient, stream: ReplyStream, request: R
   for (let attempts = 0; attempts < resumeAttempts && stream.lastEventId !== undefined; ) {
     await pause(client, stream.retryMs, request.cancel);
     stream.advanced = false;
-    let refused: string | undefined;
+    let outcome: Outcome = "ended";
     try {
-      refused = await client.exchange(get(client, stream.lastEventId, request), (response) =>
+      outcome = await client.exchange(get(client, stream.lastEventId, request), (response) =>
         follow(response, stream, client),
       );
     } catch (error) {
@@ -32,23 +32,23 @@ export async function resume(client: HttpClient, stream: ReplyStream, request: R
       if (!isSituation(error, "connect.failed") && !isSituation(error, "closed")) throw error;
       why = String(error.details["reason"]);
     }
-    if (refused === "answered") return;
-    if (refused !== undefined) throw lost(client, request, refused);
+    if (outcome === "answered") return;
+    if (outcome !== "ended") throw lost(client, request, outcome.refused);
     attempts = stream.advanced ? 0 : attempts + 1;
   }
   throw lost(client, request, `${why}, and it could not be resumed`);
 }
 
-/** Why the server will not go on; `answered`; or `undefined` if the stream ended once more. */
-async function follow(response: HttpResponse, stream: ReplyStream, client: HttpClient): Promise<string | undefined> {
-  if (response.status >= 500) {
-    await response.skip(client.limits.refusalBytes, client.limits.lingerMs);
-    return undefined;
-  }
+/** What became of one attempt. `ended`: without the answer, which may still come. `refused`: why the server will not go on. */
+type Outcome = "answered" | "ended" | { readonly refused: string };
+
+async function follow(response: HttpResponse, stream: ReplyStream, client: HttpClient): Promise<Outcome> {
   if (response.ok && response.contentType === "text/event-stream")
-    return (await stream.read(response)) ? "answered" : undefined;
+    return (await stream.read(response)) ? "answered" : "ended";
   await response.skip(client.limits.refusalBytes, client.limits.lingerMs);
-  return `its event stream ended without the answer, and the server does not resume it (HTTP ${response.status})`;
+  if (response.status >= 500) return "ended";
+  const { status } = response;
+  return { refused: `its event stream ended without the answer, and the server does not resume it (HTTP ${status})` };
 }
 
 function get(client: HttpClient, lastEventId: string, { headers, label, cancel }: ResumeRequest): HttpRequest {
