@@ -6,7 +6,8 @@ import { quoteText } from "../remote-text.ts";
 import { quoteBody } from "./quoting.ts";
 import type { Beginning, HttpResponse } from "./response.ts";
 
-const RETRY_AFTER_CHARACTERS = 60;
+/** Of a reason phrase, or of a time to wait. */
+const PHRASE_CHARACTERS = 60;
 const LOCATION_CHARACTERS = 2000;
 /** Said by what stands in between, or about the exchange: what a JSON-RPC error in the body adds is not the answer. */
 const ABOUT_THE_EXCHANGE: ReadonlySet<number> = new Set([401, 403, 407, 408, 425, 429, 502, 503, 504]);
@@ -63,7 +64,7 @@ function describe(response: HttpResponse, body: Beginning, context: RefusalConte
   if (status >= 300 && status < 400 && location !== undefined)
     return new AdapterError("http.redirect", { server, method, status, location: target(location, url) });
   if (status === 404 && inSession) return new AdapterError("session.expired", { server, method, status });
-  const statusText = quoteText(response.statusText, RETRY_AFTER_CHARACTERS);
+  const statusText = quoteText(response.statusText, PHRASE_CHARACTERS);
   const text = quoteBody(body, limits.quotedCharacters);
   const retryAfter = response.headers["retry-after"];
   return new AdapterError("http.status", {
@@ -72,7 +73,7 @@ function describe(response: HttpResponse, body: Beginning, context: RefusalConte
     status,
     ...(statusText === "" ? {} : { statusText }),
     ...(text === "" ? {} : { body: text }),
-    ...(retryAfter === undefined ? {} : { retryAfter: quoteText(retryAfter, RETRY_AFTER_CHARACTERS) }),
+    ...(retryAfter === undefined ? {} : { retryAfter: quoteText(retryAfter, PHRASE_CHARACTERS) }),
     outcomeUnknown: mayHaveRun(status),
   });
 }

@@ -42,7 +42,7 @@ export interface SendOptions {
 export const HANDED_OVER: Promise<void> = Promise.resolve();
 
 /**
- * Moves messages. Knows nothing of methods, ids or eras; it may tell a request from a notification.
+ * Moves messages. Knows nothing of ids or eras; it may tell a request from a notification, and which message opens a session.
  *
  * Errors thrown by `open` and `send` are `AdapterError`s. With `outcomeUnknown: true` in its details the message may have
  * reached the server; `false` means it certainly did not run.
