@@ -252,8 +252,13 @@ class Line implements Sink {
   }
 
   #send({ message, headers }: OpeningStep, answered: () => boolean, fresh = false): Promise<void> {
-    const { signal } = this.#options.cancellation;
-    return this.transport.send(message, { signal, answered, fresh, ...(headers === undefined ? {} : { headers }) });
+    const { cancellation } = this.#options;
+    return this.transport.send(message, {
+      cancellation,
+      answered,
+      fresh,
+      ...(headers === undefined ? {} : { headers }),
+    });
   }
 
   #failed(error: unknown): Probe {

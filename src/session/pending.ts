@@ -105,10 +105,6 @@ export class Pending implements SendOptions, Deadline, CancelListener {
     return this.#wire;
   }
 
-  get signal(): AbortSignal {
-    return this.cancellation.signal;
-  }
-
   answered(): boolean {
     return this.settled;
   }

@@ -1,3 +1,4 @@
+import { Cancellation } from "../cancellation.ts";
 import { AdapterError } from "../errors.ts";
 import { isResponse, type JsonRpcResponse, parseMessages, type RequestId } from "../protocol/jsonrpc.ts";
 import type { ServerSpec } from "../server-spec.ts";
@@ -22,12 +23,12 @@ export async function rawExchange(
   const { create } = await transportFactory(spec, { limits: runtime.limits, redactor: runtime.redactor });
   const transport = create();
   let response: JsonRpcResponse | undefined;
-  const controller = new AbortController();
-  const release = cancellation.onCancel(() => controller.abort());
+  const givenUp = new Cancellation();
+  const release = cancellation.onCancel(() => givenUp.cancel());
   let timedOut = false;
   const timer = setTimeout(() => {
     timedOut = true;
-    controller.abort();
+    givenUp.cancel();
   }, timeoutMs);
   try {
     await transport.open({
@@ -41,7 +42,7 @@ export async function rawExchange(
       closed: () => undefined,
     });
     const message = { jsonrpc: "2.0", id, method, ...(Object.keys(params).length === 0 ? {} : { params }) } as const;
-    await transport.send(message, { signal: controller.signal, answered: () => response !== undefined });
+    await transport.send(message, { cancellation: givenUp, answered: () => response !== undefined });
   } catch (error) {
     if (cancellation.cancelled) throw new AdapterError("cancelled", { server });
     if (timedOut)

@@ -1,9 +1,9 @@
 import type { Authorizer, Challenge } from "../authorizer.ts";
+import type { Cancellation } from "../cancellation.ts";
 import { AdapterError, isSituation } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import { quoteText } from "../remote-text.ts";
 import { Roster } from "../roster.ts";
-import type { CancelSource } from "./cancel-source.ts";
 import { type ExchangeContext, exchange, type Receive } from "./exchange.ts";
 import { type ConstantHeaders, constantHeaders, withHeaders } from "./http-headers.ts";
 import { type HttpRequest, Pool } from "./pool.ts";
@@ -229,7 +229,7 @@ export class HttpClient {
     });
   }
 
-  #anySignal(cancel: CancelSource | undefined): AbortSignal {
+  #anySignal(cancel: Cancellation | undefined): AbortSignal {
     return cancel === undefined ? this.#stop.signal : AbortSignal.any([cancel.signal, this.#stop.signal]);
   }
 

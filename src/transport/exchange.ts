@@ -1,10 +1,9 @@
 import type { ClientRequest, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
-import type { CancelListener } from "../cancellation.ts";
+import type { CancelListener, Cancellation } from "../cancellation.ts";
 import { AdapterError, reasonOf } from "../errors.ts";
 import { promised } from "../promised.ts";
 import type { Roster, Rostered } from "../roster.ts";
-import type { CancelSource } from "./cancel-source.ts";
 import type { HttpRequest, Pool } from "./pool.ts";
 import { HttpResponse } from "./response.ts";
 
@@ -60,7 +59,7 @@ export class Exchange implements CancelListener, Rostered {
   readonly #context: ExchangeContext;
   readonly #pool: Pool;
   readonly #request: ClientRequest;
-  readonly #cancel: CancelSource | undefined;
+  readonly #cancel: Cancellation | undefined;
   #message: IncomingMessage | undefined;
   /** Some of the request may have left this machine. */
   #connected: boolean;

@@ -1,8 +1,8 @@
+import { Cancellation } from "../cancellation.ts";
 import { AdapterError, isAdapterError, isSituation, reasonOf } from "../errors.ts";
 import type { Wire } from "../protocol/dialect.ts";
 import type { JsonRpcMessage } from "../protocol/jsonrpc.ts";
 import { quoteText } from "../remote-text.ts";
-import { fromSignal } from "./cancel-source.ts";
 import { HttpClient, type HttpTransportOptions } from "./client.ts";
 import { labelOf } from "./encode.ts";
 import { postOf } from "./post.ts";
@@ -23,7 +23,7 @@ export class LegacySseTransport implements Transport {
   readonly ownStream = false;
   readonly #client: HttpClient;
   /** Ends the stream before the endpoint is known. */
-  readonly #givenUp = new AbortController();
+  readonly #givenUp = new Cancellation();
   #sink: Sink | undefined;
   /** Path and query, on the origin of the URL. */
   #endpoint: string | undefined;
@@ -48,9 +48,9 @@ export class LegacySseTransport implements Transport {
     let late = false;
     const timer = setTimeout(() => {
       late = true;
-      this.#givenUp.abort();
+      this.#givenUp.cancel();
     }, limits.endpointMs);
-    const giveUp = (): void => this.#givenUp.abort();
+    const giveUp = (): void => this.#givenUp.cancel();
     signal?.addEventListener("abort", giveUp);
     if (signal?.aborted) giveUp();
     try {
@@ -104,13 +104,12 @@ export class LegacySseTransport implements Transport {
   async #listen(opened: () => void, refused: (error: unknown) => void): Promise<void> {
     const { path, headers } = this.#client;
     try {
-      const cancel = fromSignal(this.#givenUp.signal);
       const request = {
         method: "GET",
         path,
         headers: headers.get,
         label: STREAM,
-        cancel,
+        cancel: this.#givenUp,
       } as const;
       await this.#client.exchange(request, (response) => this.#read(response, opened));
       this.#end(undefined, refused);

@@ -1,6 +1,6 @@
 import type { Agent, AgentOptions, ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import type { Socket } from "node:net";
-import type { CancelSource } from "./cancel-source.ts";
+import type { Cancellation } from "../cancellation.ts";
 
 export interface HttpRequest {
   readonly method: "POST" | "GET" | "DELETE";
@@ -11,7 +11,7 @@ export interface HttpRequest {
   readonly body?: string;
   /** What errors call it: the method of the message. */
   readonly label: string;
-  readonly cancel?: CancelSource | undefined;
+  readonly cancel?: Cancellation | undefined;
   /** Those of the headers that the sign-in gave. */
   readonly authorization?: Readonly<Record<string, string>>;
 }

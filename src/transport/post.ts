@@ -1,6 +1,5 @@
 import { AdapterError } from "../errors.ts";
 import type { JsonRpcMessage } from "../protocol/jsonrpc.ts";
-import { cancelSourceOf } from "./cancel-source.ts";
 import type { HttpClient } from "./client.ts";
 import { encodeMessage, labelOf } from "./encode.ts";
 import { checkHeader } from "./http-headers.ts";
@@ -33,5 +32,5 @@ export function postOf(
       all.push(name, value);
     }
   }
-  return { method: "POST", path, headers: all, body, label, cancel: cancelSourceOf(options) };
+  return { method: "POST", path, headers: all, body, label, cancel: options.cancellation };
 }

@@ -1,5 +1,5 @@
+import type { Cancellation } from "../cancellation.ts";
 import { AdapterError, isSituation } from "../errors.ts";
-import type { CancelSource } from "./cancel-source.ts";
 import type { HttpClient } from "./client.ts";
 import type { HttpRequest } from "./pool.ts";
 import type { ReplyStream } from "./reply-stream.ts";
@@ -8,7 +8,7 @@ import type { HttpResponse } from "./response.ts";
 export interface ResumeRequest {
   readonly headers: readonly string[];
   readonly label: string;
-  readonly cancel: CancelSource | undefined;
+  readonly cancel: Cancellation | undefined;
 }
 
 /**
@@ -59,7 +59,7 @@ function lost(client: HttpClient, { label: method }: ResumeRequest, reason: stri
   return new AdapterError("closed", { server: client.server, method, reason, outcomeUnknown: true });
 }
 
-function pause(client: HttpClient, milliseconds: number, cancel: CancelSource | undefined): Promise<void> {
+function pause(client: HttpClient, milliseconds: number, cancel: Cancellation | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const { server, stopped } = client;
     const settle = (): void => {

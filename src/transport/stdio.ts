@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 import type { Readable, Writable } from "node:stream";
 import { atMost } from "../at-most.ts";
+import type { CancelListener, Cancellation } from "../cancellation.ts";
 import { cut } from "../cut.ts";
 import { AdapterError, reasonOf } from "../errors.ts";
 import type { Limits } from "../limits.ts";
@@ -90,7 +91,8 @@ export class StdioTransport implements Transport {
     let child = this.#running();
     // While an earlier message is only half written this one waits its turn, and can still be given up without harm.
     while (child.stdin.writableNeedDrain) {
-      if (!(await drain(child.stdin, options?.signal))) throw new AdapterError("cancelled", { server: this.#server });
+      if (!(await drain(child.stdin, options?.cancellation)))
+        throw new AdapterError("cancelled", { server: this.#server });
       child = this.#running();
     }
     this.#lines.push(line);
@@ -227,7 +229,7 @@ export class StdioTransport implements Transport {
 
   /** The server reads slowly: the bytes are on their way, but not all with the operating system yet. */
   async #drained(child: SpawnedProcess, message: JsonRpcMessage, options: SendOptions | undefined): Promise<void> {
-    if (await drain(child.stdin, options?.signal)) return;
+    if (await drain(child.stdin, options?.cancellation)) return;
     // A half-written line cannot be taken back: whatever follows would be read as its end.
     const error = new AdapterError("stdin.blocked", { server: this.#server, method: labelOf(message) });
     this.#fail(error);
@@ -250,21 +252,20 @@ export class StdioTransport implements Transport {
   }
 }
 
-/** Resolves with `true` when everything written is with the operating system, or can never be; `false` if the signal came first. */
-function drain(stdin: Writable, signal: AbortSignal | undefined): Promise<boolean> {
+/** Resolves with `true` when everything written is with the operating system, or can never be; `false` if it was given up before. */
+function drain(stdin: Writable, cancellation: Cancellation | undefined): Promise<boolean> {
   return new Promise<boolean>((resolve) => {
     const settle = (drained: boolean): void => {
       stdin.off("drain", onDrain);
       stdin.off("close", onDrain);
-      signal?.removeEventListener("abort", onAbort);
+      cancellation?.delete(listener);
       resolve(drained);
     };
     const onDrain = (): void => settle(true);
-    const onAbort = (): void => settle(false);
+    const listener: CancelListener = { onCancel: () => settle(false) };
     stdin.once("drain", onDrain);
     stdin.once("close", onDrain);
     if (stdin.destroyed) onDrain();
-    else if (signal?.aborted) onAbort();
-    else signal?.addEventListener("abort", onAbort, { once: true });
+    else cancellation?.add(listener);
   });
 }

@@ -20,8 +20,6 @@ export interface SendOptions {
   /** HTTP headers of this message, already encoded. Ignored where there are none. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Gives up on the message: an HTTP exchange is closed at once, a line not yet written is not written. */
-  readonly signal?: AbortSignal;
-  /** The same for a sixth of the cost; `signal` is not looked at where this is given. */
   readonly cancellation?: Cancellation;
   /**
    * Asked after each message given to the sink: `true` says that what this request waited for has come. The rest of its

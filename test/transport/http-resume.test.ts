@@ -192,7 +192,7 @@ describe("a stream that ends after an event id", () => {
     const [first, second] = [new Cancellation(), new Cancellation()];
     const failures = [
       failureOf(waiting.call("x", { cancellation: first })),
-      failureOf(reading.call("x", { signal: second.signal })),
+      failureOf(reading.call("x", { cancellation: second })),
     ];
     const gets = server.requests("long-retry", "GET").length;
     await waitFor("the stream is resumed", () => server.requests("get-hangs", "GET").length === 1);
