@@ -83,3 +83,8 @@ export interface ServerSpec {
   /** Values that must never be shown: expanded variables, header values. */
   readonly secrets: readonly string[];
 }
+
+/** Whether a project's files want the server started: its own servers, and those that the user has disabled and it enables. */
+export function isWantedByProject({ origin, enabledBy }: ServerSpec): boolean {
+  return origin === "project" || enabledBy !== undefined;
+}

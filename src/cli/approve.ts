@@ -1,6 +1,6 @@
 import type { ApprovalRequest, ServerContext } from "../contract.ts";
 import { isAdapterError } from "../errors.ts";
-import type { ServerSpec } from "../server-spec.ts";
+import { isWantedByProject, type ServerSpec } from "../server-spec.ts";
 import { commandLine } from "../transport/quoting.ts";
 import type { Options } from "./options.ts";
 import type { Person } from "./person.ts";
@@ -22,8 +22,7 @@ export function approver(
     if (request.action === "call" || chosen) return true;
     const spec = await specIn(cwd, request.server);
     if (spec === undefined) return false;
-    // Also where a project's file enables what the user has disabled, it is the project that wants the start.
-    if (spec.trust === "always" || (spec.origin !== "project" && spec.enabledBy === undefined)) return true;
+    if (spec.trust === "always" || !isWantedByProject(spec)) return true;
     const what = request.url ?? commandLine(request.command ?? "", request.args);
     const text = [
       `Server "${request.server}" is wanted by this project's own file ${shown(spec.enabledBy ?? spec.configPath ?? "")}:`,

@@ -1,8 +1,9 @@
 import type { Cancellation } from "../cancellation.ts";
-import type { ApprovalRequest, HostServices, ServerContext, Trust } from "../contract.ts";
+import type { ApprovalRequest, HostServices, Trust } from "../contract.ts";
 import { AdapterError } from "../errors.ts";
 import type { Redactor } from "../redactor.ts";
-import type { ServerSpec } from "../server-spec.ts";
+import { serverContext } from "../server-context.ts";
+import { isWantedByProject, type ServerSpec } from "../server-spec.ts";
 import { matchesAny } from "./patterns.ts";
 import type { Scope } from "./registry.ts";
 
@@ -32,9 +33,8 @@ export class Approval {
     const { name: server, configPath } = spec;
     const facts = { server, ...(configPath === undefined ? {} : { configPath }) };
     if (this.#options.services.approve === undefined) {
-      // Also where a project's file enables what the user has disabled, it is the project that wants the start.
-      const users = spec.origin !== "project" && spec.enabledBy === undefined;
-      if (!users && !this.#trusts(spec)) throw new AdapterError("denied.start", { ...facts, reason: "untrusted" });
+      if (isWantedByProject(spec) && !this.#trusts(spec))
+        throw new AdapterError("denied.start", { ...facts, reason: "untrusted" });
       return;
     }
     const key = JSON.stringify([scope.key, configPath, server, spec.fingerprint]);
@@ -97,12 +97,7 @@ export class Approval {
   async #ask(request: ApprovalRequest, scope: Scope, cancellation: Cancellation): Promise<Verdict> {
     if (cancellation.cancelled) return "withdrawn";
     const { services } = this.#options;
-    const context: ServerContext = {
-      server: request.server,
-      cwd: scope.cwd,
-      signal: cancellation.signal,
-      ...(scope.sessionId === undefined ? {} : { sessionId: scope.sessionId }),
-    };
+    const context = serverContext(request.server, scope, cancellation.signal);
     let release = (): void => undefined;
     const withdrawn = new Promise<Verdict>((resolve) => {
       release = cancellation.onCancel(() => resolve("withdrawn"));

@@ -8,6 +8,7 @@ import type { Limits } from "../limits.ts";
 import type { PersonWait } from "../person-wait.ts";
 import type { ClientIdentity } from "../protocol/dialect.ts";
 import type { Redactor } from "../redactor.ts";
+import { serverContext } from "../server-context.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import { logToHost } from "./host-log.ts";
 import type { Scope } from "./registry.ts";
@@ -66,11 +67,9 @@ export class SignIns {
 function openUrl(
   services: HostServices,
   server: string,
-  { cwd, sessionId }: Scope,
+  scope: Scope,
 ): { openUrl?: (url: string, signal: AbortSignal) => Promise<void> } {
   const open = services.openUrl;
   if (open === undefined) return {};
-  return {
-    openUrl: (url, signal) => open(url, { server, cwd, signal, ...(sessionId === undefined ? {} : { sessionId }) }),
-  };
+  return { openUrl: (url, signal) => open(url, serverContext(server, scope, signal)) };
 }

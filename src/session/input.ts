@@ -4,6 +4,7 @@ import { cut } from "../cut.ts";
 import { reasonOf } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import { INTERNAL_ERROR, INVALID_PARAMS, isObject } from "../protocol/jsonrpc.ts";
+import { serverContext } from "../server-context.ts";
 import type { InputAnswer } from "./answer.ts";
 import type { FormChecks } from "./elicitation.ts";
 
@@ -86,13 +87,8 @@ export class InputPort {
     params: Readonly<Record<string, unknown>>,
     given: Cancellation,
   ): Promise<InputAnswer> {
-    const { services, server, limits, sessionId, cwd } = this.#options;
-    const context = {
-      server,
-      ...(sessionId === undefined ? {} : { sessionId }),
-      ...(cwd === undefined ? {} : { cwd }),
-      signal: given.signal,
-    };
+    const { services, server, limits } = this.#options;
+    const context = serverContext(server, this.#options, given.signal);
     if (method === "roots/list") {
       const roots = await services.listRoots?.(context);
       return Array.isArray(roots) ? { result: { roots: roots.filter(isRoot) } } : malformed("a list of roots");

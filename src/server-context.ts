@@ -1,0 +1,15 @@
+import type { ServerContext } from "./contract.ts";
+
+/** What a host is told with whatever it is asked: for which server, in which session and folder. */
+export function serverContext(
+  server: string,
+  { cwd, sessionId }: { readonly cwd?: string | undefined; readonly sessionId?: string | undefined },
+  signal: AbortSignal,
+): ServerContext {
+  return {
+    server,
+    ...(sessionId === undefined ? {} : { sessionId }),
+    ...(cwd === undefined ? {} : { cwd }),
+    signal,
+  };
+}
