@@ -38,7 +38,7 @@ export interface Facts {
   "config.url": { reason: string };
   "config.writable": { configPath: string; demoted: boolean };
   "server.unknown": { server: string; configured: readonly string[]; problems?: readonly string[] };
-  "server.disabled": { server: string; configPath?: string };
+  "server.disabled": { server: string; configPath: string };
 
   "denied.start": { server: string; configPath?: string; reason: "refused" | "untrusted" };
   "denied.call": { server: string; tool: string };
@@ -72,7 +72,7 @@ export interface Facts {
   "closed.stopped": { server: string; outcomeUnknown: boolean };
   "stdin.blocked": { server: string; method: string };
 
-  "protocol.noAnswer": { server: string; method: string; reason: string; outcomeUnknown: boolean; body?: string };
+  "protocol.noAnswer": { server: string; method: string; outcomeUnknown: boolean };
   "protocol.unreadable": {
     server: string;
     method: string;
@@ -110,11 +110,11 @@ export interface Facts {
     statusText?: string;
     body?: string;
     retryAfter?: string;
-    outcomeUnknown?: boolean;
+    outcomeUnknown: boolean;
   };
   "http.redirect": { server: string; method: string; status: number; location: string };
   "session.expired": { server: string; method: string; status: number };
-  "auth.required": { server: string; status: number; wwwAuthenticate: string; hint?: string };
+  "auth.required": { server: string; status: number; wwwAuthenticate: string; hint: string };
   "auth.failed": {
     server: string;
     status?: number;
@@ -230,7 +230,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "server.disabled": {
     code: "server_disabled",
     say: ({ server, configPath }) =>
-      `Server ${quote(server)} is disabled. Set "enabled": true${configPath ? ` in ${configPath}` : ""} to use it.`,
+      `Server ${quote(server)} is disabled. Set "enabled": true in ${configPath} to use it.`,
   },
 
   "denied.start": {
@@ -343,8 +343,8 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
 
   "protocol.noAnswer": {
     code: "protocol_error",
-    say: ({ server, method, reason, outcomeUnknown, body }) =>
-      `Server ${quote(server)} gave no answer to ${method}: ${reason}.${unknown(outcomeUnknown)}${body ? ` It sent: ${body}` : ""}`,
+    say: ({ server, method, outcomeUnknown }) =>
+      `Server ${quote(server)} gave no answer to ${method}: the response ended without an answer to this request.${unknown(outcomeUnknown)}`,
   },
   "protocol.unreadable": {
     code: "protocol_error",
@@ -424,7 +424,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "http.status": {
     code: "http_error",
     say: ({ server, method, status, statusText, body, retryAfter, outcomeUnknown }) =>
-      `Server ${quote(server)} answered ${method} with HTTP ${status}${statusText ? ` ${statusText}` : ""}.${status === 404 || status === 405 ? " Check the path of its url; it is often /mcp." : ""}${unknown(outcomeUnknown ?? false)}${retryAfter ? ` Retry-After: ${retryAfter}.` : ""}${body ? ` It says: ${body}` : ""}`,
+      `Server ${quote(server)} answered ${method} with HTTP ${status}${statusText ? ` ${statusText}` : ""}.${status === 404 || status === 405 ? " Check the path of its url; it is often /mcp." : ""}${unknown(outcomeUnknown)}${retryAfter ? ` Retry-After: ${retryAfter}.` : ""}${body ? ` It says: ${body}` : ""}`,
   },
   "http.redirect": {
     code: "http_error",
@@ -439,7 +439,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "auth.required": {
     code: "auth_required",
     say: ({ server, status, wwwAuthenticate, hint }) =>
-      `Server ${quote(server)} requires authorization (HTTP ${status}${wwwAuthenticate ? `; it asks for: ${wwwAuthenticate}` : ""}).${hint ? ` ${hint}` : ""}`,
+      `Server ${quote(server)} requires authorization (HTTP ${status}${wwwAuthenticate ? `; it asks for: ${wwwAuthenticate}` : ""}). ${hint}`,
   },
   "auth.failed": {
     code: "auth_required",

@@ -77,10 +77,9 @@ export function advice(
       return `rpi-mcp list ${target} shows its tools.`;
     case "auth_required":
       // A sign-in that failed says itself what to do, and where the login would help the message says so, too.
-      if (details["reason"] !== undefined) return undefined;
-      return details["hint"] === undefined
-        ? `rpi-mcp login ${target} signs in; a token can also stand in the headers of its entry, or in --header.`
-        : "A token can also stand in the headers of its entry, or in --header.";
+      return details["reason"] === undefined
+        ? "A token can also stand in the headers of its entry, or in --header."
+        : undefined;
     case "rpc_error": {
       const { rpcError, method } = details;
       const wrong = method === "tools/call" && isObject(rpcError) && rpcError["code"] === -32602;

@@ -283,12 +283,6 @@ class Line implements Sink {
 
   #noAnswer(step: OpeningStep): AdapterError {
     const method = "method" in step.message ? step.message.method : "";
-    const reason = "the response ended without an answer to this request";
-    return new AdapterError("protocol.noAnswer", {
-      server: this.#options.server,
-      method,
-      reason,
-      outcomeUnknown: false,
-    });
+    return new AdapterError("protocol.noAnswer", { server: this.#options.server, method, outcomeUnknown: false });
   }
 }

@@ -161,16 +161,8 @@ export class Session implements Sink, PendingOwner {
   #sent(pending: Pending): void {
     if (!this.transport.ownStream || pending.settled) return;
     this.#pending.delete(pending);
-    const { server } = this;
-    const reason = "the response ended without an answer to this request";
-    pending.reject(
-      new AdapterError("protocol.noAnswer", {
-        server,
-        method: pending.method,
-        reason,
-        outcomeUnknown: pending.outcomeUnknown,
-      }),
-    );
+    const { method, outcomeUnknown } = pending;
+    pending.reject(new AdapterError("protocol.noAnswer", { server: this.server, method, outcomeUnknown }));
   }
 
   #notice(message: JsonRpcMessage, isOfUse?: () => boolean): Promise<void> {

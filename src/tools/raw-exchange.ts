@@ -60,8 +60,7 @@ export async function rawExchange(
     void transport.close();
   }
   if (response !== undefined) return response;
-  const reason = "the response ended without an answer to this request";
-  throw new AdapterError("protocol.noAnswer", { server, method, reason, outcomeUnknown: true });
+  throw new AdapterError("protocol.noAnswer", { server, method, outcomeUnknown: true });
 }
 
 /** An error whose id could not be read answers the only request there was. */
