@@ -10,7 +10,7 @@ const BRAND = Symbol.for("rpi-mcp-adapter.error");
 export class AdapterError<S extends Situation = Situation> extends Error {
   readonly situation: S;
   readonly code: ErrorCode;
-  readonly details: Record<string, unknown>;
+  readonly details: Facts[S] & Record<string, unknown>;
   readonly [BRAND] = true;
 
   constructor(situation: S, facts: Facts[S], options?: ErrorOptions) {
@@ -19,7 +19,7 @@ export class AdapterError<S extends Situation = Situation> extends Error {
     this.name = "AdapterError";
     this.situation = situation;
     this.code = row.code;
-    this.details = { ...facts };
+    this.details = { ...facts } as Facts[S] & Record<string, unknown>;
   }
 }
 

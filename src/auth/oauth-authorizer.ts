@@ -1,6 +1,5 @@
 import type { AuthorizedRequest, Authorizer, Challenge } from "../authorizer.ts";
 import { AdapterError, isSituation } from "../errors.ts";
-import type { Facts } from "../messages.ts";
 import { type Authorization, authorize, renew } from "./authorize.ts";
 import { type ChallengeFacts, nonceOf, readChallenge, tokenOf } from "./challenge-facts.ts";
 import { type AuthContext, failed, printable } from "./context.ts";
@@ -227,11 +226,7 @@ export class OAuthAuthorizer implements Authorizer {
 /** The facts of the refusal, which the sign-in itself does not know. */
 function withFacts(error: unknown, { status, wwwAuthenticate }: Challenge): unknown {
   const facts = { status, wwwAuthenticate: printable(wwwAuthenticate) };
-  if (isSituation(error, "auth.required")) return new AdapterError("auth.required", { ...factsOf(error), ...facts });
-  if (isSituation(error, "auth.failed")) return new AdapterError("auth.failed", { ...factsOf(error), ...facts });
+  if (isSituation(error, "auth.required")) return new AdapterError("auth.required", { ...error.details, ...facts });
+  if (isSituation(error, "auth.failed")) return new AdapterError("auth.failed", { ...error.details, ...facts });
   return error;
-}
-
-function factsOf<S extends "auth.required" | "auth.failed">(error: AdapterError<S>): Facts[S] {
-  return error.details as unknown as Facts[S];
 }

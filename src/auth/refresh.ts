@@ -50,10 +50,11 @@ export async function refreshGrant(
       state.adopt(renewed, "refresh");
       return { value: "renewed", record: withGrant(record, renewed) };
     } catch (error) {
-      if (!isSituation(error, "auth.failed") || !FINAL.has(error.details.oauthError as string)) throw error;
+      const oauthError = isSituation(error, "auth.failed") ? error.details.oauthError : undefined;
+      if (oauthError === undefined || !FINAL.has(oauthError)) throw error;
       const { refreshToken: _, ...rest } = stored;
       state.grant = rest;
-      return { value: "refused", record: afterRefusal(record, rest, client, error.details.oauthError as string) };
+      return { value: "refused", record: afterRefusal(record, rest, client, oauthError) };
     }
   };
   return await store.update(context.url.href, change, signal);

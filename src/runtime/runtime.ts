@@ -238,7 +238,7 @@ function mayMeanDeadSession({ situation, details }: AdapterError): boolean {
   // An error for no request in particular is dropped: what is left is an exchange without an answer.
   if (situation === "protocol.noAnswer") return true;
   if (situation !== "http.status" && situation !== "rpc.error") return false;
-  const status: unknown = (details as Readonly<Record<string, unknown>>)["status"];
+  const { status } = details;
   return typeof status === "number" && status >= 400 && status < 500 && status !== 429 && status !== 408;
 }
 

@@ -276,7 +276,7 @@ class Line implements Sink {
     if ("exitCode" in diagnostics) return new AdapterError("connect.exited", { server, ...diagnostics });
     return new AdapterError("connect.failed", {
       server,
-      reason: String(error.details["reason"] ?? ""),
+      reason: error.details.reason,
       ...diagnostics,
     });
   }

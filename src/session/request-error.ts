@@ -7,7 +7,7 @@ import type { GaveUp, Pending } from "./pending.ts";
  */
 export function forRequest(error: unknown, method: string, effects: boolean): unknown {
   if (!isAdapterError(error)) return error;
-  const details: Record<string, unknown> = error.details;
+  const { details } = error;
   const facts: Record<string, unknown> = { ...details };
   if ("outcomeUnknown" in details) facts["outcomeUnknown"] = details["outcomeUnknown"] === true && effects;
   if (error.situation === "closed" || typeof details["method"] === "string") facts["method"] = method;

@@ -168,12 +168,12 @@ export class LegacySseTransport implements Transport {
   #end(error: unknown, refused: (error: unknown) => void): void {
     if (this.#endpoint === undefined) {
       if (error === undefined) refused(this.#connectFailed("its event stream ended before it named an endpoint"));
-      else refused(isSituation(error, "closed") ? this.#connectFailed(String(error.details["reason"])) : error);
+      else refused(isSituation(error, "closed") ? this.#connectFailed(error.details.reason) : error);
       return;
     }
     if (this.#closed) return;
     const { server } = this.#client;
-    const broke = isSituation(error, "closed") ? String(error.details["reason"]) : reasonOf(error);
+    const broke = isSituation(error, "closed") ? error.details.reason : reasonOf(error);
     this.#broken = error === undefined ? "its event stream ended" : `its event stream broke off: ${broke}`;
     const kept = isAdapterError(error) && !isSituation(error, "closed");
     this.#sink?.closed(

@@ -30,7 +30,7 @@ export async function resume(client: HttpClient, stream: ReplyStream, request: R
     } catch (error) {
       // The connection failed or broke again, which is what resuming is for.
       if (!isSituation(error, "connect.failed") && !isSituation(error, "closed")) throw error;
-      why = String(error.details["reason"]);
+      why = error.details.reason;
     }
     if (outcome === "answered") return;
     if (outcome !== "ended") throw lost(client, request, outcome.refused);
