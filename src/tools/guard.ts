@@ -1,6 +1,8 @@
 import type { ContentBlock } from "../contract.ts";
 import type { Spill } from "../runtime/spill.ts";
+import type { ServerSpec } from "../server-spec.ts";
 import { headOf, tailOf } from "./text.ts";
+import type { ToolContext } from "./tool.ts";
 
 /** Of what is kept, how much is the beginning. */
 const HEAD_SHARE = 0.7;
@@ -10,6 +12,11 @@ const MIN_KEPT_BYTES = 200;
 export interface GuardOptions {
   readonly maxBytes: number;
   readonly spill: Spill;
+}
+
+/** What holds for the results of one server. */
+export function guardOptions(spec: ServerSpec, { runtime }: ToolContext): GuardOptions {
+  return { maxBytes: spec.maxResultBytes ?? runtime.limits.resultBytes, spill: runtime.spill };
 }
 
 /** Whether all text of a result certainly fits: a character has at most three bytes in UTF-8. Spares short texts the counting. */
@@ -103,9 +110,10 @@ async function shortened(text: string, bytes: number, budget: number, spill: Spi
   return `${head}\n${note(Buffer.byteLength(head) + Buffer.byteLength(tail))}\n${tail}`;
 }
 
-async function kept(text: string, spill: Spill): Promise<string> {
+/** Keeps a text in a private file. Where it is, as part of a sentence. */
+export async function kept(text: string, spill: Spill, extension: "txt" | "json" = "txt"): Promise<string> {
   try {
-    return `the whole text is in ${await spill.write(text, "txt")} until the session ends`;
+    return `the whole text is in ${await spill.write(text, extension)} until the session ends`;
   } catch {
     return "it could not be kept in a file"; // A full or read-only disk must not lose what can be shown.
   }

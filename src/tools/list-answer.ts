@@ -2,6 +2,7 @@ import type { AgentToolResult } from "../contract.ts";
 import { cut } from "../cut.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import type { Catalog, Item } from "../session/catalog.ts";
+import { guardOptions, kept } from "./guard.ts";
 import { brief } from "./signature.ts";
 import type { ToolContext } from "./tool.ts";
 
@@ -36,27 +37,36 @@ export interface Shortening<T> {
   readonly limit: number;
   readonly brief: (item: T) => unknown;
   readonly name: (item: T) => string;
-  /** The answer with this in the list's place, and so many left out. */
-  readonly make: (shown: readonly unknown[], left: number) => Record<string, unknown>;
+  /** The answer with this in the list's place: all in brief, or as many names as fit, with the number of those left out. */
+  readonly make: (shown: readonly unknown[], left?: number) => Record<string, unknown>;
 }
 
-/**
- * As `json`, where the text may be too long: then with the list in brief, else as names, as many as fit. `details` may hold what
- * the text does not.
- */
+/** As `json`, where the text may be too long. `details` may hold what the text does not. */
 export function shortJson<T>(
   value: Record<string, unknown>,
   list: readonly T[],
-  { limit, brief, name, make }: Shortening<T>,
+  shortening: Shortening<T>,
   details: Record<string, unknown> = value,
 ): AgentToolResult {
   const full = JSON.stringify(value);
-  if (fits(full, limit)) return { content: [{ type: "text", text: full }], details };
-  const briefs = JSON.stringify(make(list.map(brief), 0));
-  const text = fits(briefs, limit)
-    ? briefs
-    : namesThatFit(list.map(name), (names, left) => JSON.stringify(make(names, left)), limit);
+  const text = fits(full, shortening.limit) ? full : shortened(list, shortening);
   return { content: [{ type: "text", text }], details };
+}
+
+/** The list in brief, else as names, as many as fit, found by halving. */
+function shortened<T>(list: readonly T[], { limit, brief, name, make }: Shortening<T>): string {
+  const briefs = JSON.stringify(make(list.map(brief)));
+  if (fits(briefs, limit)) return briefs;
+  const names = list.map(name);
+  const first = (count: number): string => JSON.stringify(make(names.slice(0, count), names.length - count));
+  let low = 0;
+  let high = names.length;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (fits(first(middle), limit)) low = middle;
+    else high = middle - 1;
+  }
+  return first(low);
 }
 
 /** A problem as a shortened answer tells it. */
@@ -68,21 +78,31 @@ export function briefly(problem: string): string {
 export async function listAnswer(options: ListAnswerOptions): Promise<AgentToolResult> {
   const { head, items, catalog, spec, context, single } = options;
   const { kind } = catalog;
-  const limit = spec.maxResultBytes ?? context.runtime.limits.resultBytes;
+  const { maxBytes: limit } = guardOptions(spec, context);
   const { instructions, ...said } = head;
-  const shown =
-    instructions === undefined || single ? {} : { instructions: cut(instructions, INSTRUCTIONS_CHARACTERS) };
+  const told = instructions === undefined || single ? {} : { instructions: cut(instructions, INSTRUCTIONS_CHARACTERS) };
   const notes = notesOf(options);
-  const whole = JSON.stringify({ ...said, ...shown, [kind]: [...items.values()], ...notes });
+  const whole = JSON.stringify({ ...said, ...told, [kind]: [...items.values()], ...notes });
   // Read anew, so that it is the host's own: the list itself is remembered while the server's does not change.
   const details = JSON.parse(whole) as Record<string, unknown>;
   if (instructions !== undefined) details["instructions"] = instructions;
   const identity = { ...said, serverInfo: withoutIcons(said.serverInfo) };
   const full = [said.serverInfo, ...items.values()].every((item) => item["icons"] === undefined)
     ? whole
-    : JSON.stringify({ ...identity, ...shown, [kind]: [...items.values()].map(withoutIcons), ...notes });
+    : JSON.stringify({ ...identity, ...told, [kind]: [...items.values()].map(withoutIcons), ...notes });
   if (fits(full, limit)) return { content: [{ type: "text", text: full }], details };
-  const text = single ? await wholeInFile(options, identity, full) : compact(options, identity, notes, limit);
+  if (single) return { content: [{ type: "text", text: await wholeInFile(options, identity, full) }], details };
+  const hint =
+    kind === "tools"
+      ? 'Shortened. mcp_list with "tool": one in full; with "query": the best matches.'
+      : 'Shortened. mcp_list with "query" narrows it.';
+  const text = shortened([...items], {
+    limit,
+    brief: ([name, item]) => brief(name, item),
+    name: ([name]) => name,
+    make: (shown, more) =>
+      more === undefined ? { ...identity, [kind]: shown, hint, ...notes } : { ...identity, [kind]: shown, more, hint },
+  });
   return { content: [{ type: "text", text }], details };
 }
 
@@ -93,58 +113,13 @@ export function withoutIcons(item: Item): Item {
   return rest;
 }
 
-function compact(
-  { catalog: { kind }, items }: ListAnswerOptions,
-  identity: Record<string, unknown>,
-  notes: Record<string, unknown>,
-  limit: number,
-): string {
-  const hint =
-    kind === "tools"
-      ? 'Shortened. mcp_list with "tool": one in full; with "query": the best matches.'
-      : 'Shortened. mcp_list with "query" narrows it.';
-  const briefs = JSON.stringify({
-    ...identity,
-    [kind]: [...items].map(([name, item]) => brief(name, item)),
-    hint,
-    ...notes,
-  });
-  if (fits(briefs, limit)) return briefs;
-  return namesThatFit(
-    [...items.keys()],
-    (names, more) => JSON.stringify({ ...identity, [kind]: names, more, hint }),
-    limit,
-  );
-}
-
-/** As many names as fit, found by halving. */
-function namesThatFit(
-  names: readonly string[],
-  make: (names: readonly string[], more: number) => string,
-  limit: number,
-): string {
-  let low = 0;
-  let high = names.length;
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    if (fits(make(names.slice(0, middle), names.length - middle), limit)) low = middle;
-    else high = middle - 1;
-  }
-  return make(names.slice(0, low), names.length - low);
-}
-
 async function wholeInFile(
   { catalog: { kind }, items, context }: ListAnswerOptions,
   identity: Record<string, unknown>,
   full: string,
 ): Promise<string> {
   const [[name, item] = ["", {}] as const] = items;
-  let hint: string;
-  try {
-    hint = `Too large to show. The whole is in ${await context.runtime.spill.write(full, "json")} until the session ends.`;
-  } catch {
-    hint = "Too large to show, and it could not be kept in a file."; // A full or read-only disk.
-  }
+  const hint = `Too large to show; ${await kept(full, context.runtime.spill, "json")}.`;
   return JSON.stringify({ ...identity, [kind]: [brief(name, item)], hint });
 }
 

@@ -4,7 +4,7 @@ import type { Limits } from "../limits.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import { checkAgainst } from "../validation/validator.ts";
-import { fitsGuard, type GuardOptions, guardContent, guardText } from "./guard.ts";
+import { fitsGuard, guardContent, guardOptions, guardText } from "./guard.ts";
 import { type Invoked, invoke, isErrorResult } from "./invoke.ts";
 import { ParamReader } from "./params.ts";
 import { renderResult, textOf } from "./render.ts";
@@ -44,10 +44,6 @@ async function examined(
     await checkOutput(item["outputSchema"], result, blocks, details, context.runtime.limits);
   const guard = guardOptions(spec, context);
   return { content: fitsGuard(blocks, guard) ? blocks : await guardContent(blocks, guard), details };
-}
-
-export function guardOptions(spec: ServerSpec, { runtime }: ToolContext): GuardOptions {
-  return { maxBytes: spec.maxResultBytes ?? runtime.limits.resultBytes, spill: runtime.spill };
 }
 
 /** A tool's own failure: the server's text is the message. */

@@ -148,7 +148,7 @@ async function searchAll(
     limit: runtime.limits.resultBytes,
     brief: ({ server, error }) => ({ server, error: briefly(error) }),
     name: ({ server }) => server,
-    make: (servers, left) => ({ matches, more, failed: servers, ...(left === 0 ? {} : { moreFailed: left }) }),
+    make: (servers, left = 0) => ({ matches, more, failed: servers, ...(left === 0 ? {} : { moreFailed: left }) }),
   });
 }
 

@@ -40,7 +40,7 @@ export function configuredServers(view: ConfigView, { runtime }: ToolContext): A
       ...(error === undefined ? {} : { error: briefly(error) }),
     }),
     name: ({ server }) => server,
-    make: (shown, left) => ({
+    make: (shown, left = 0) => ({
       servers: shown,
       ...(left === 0 ? {} : { more: left }),
       hint: 'Shortened. mcp_list with "server": what one offers; with "query": the best matches of all.',
@@ -79,7 +79,7 @@ export function connectionStatus(target: Target, { runtime, scope }: ToolContext
     limit: runtime.limits.resultBytes,
     brief: ({ server, state }: (typeof shown)[number]) => ({ server, state }),
     name: ({ server }: (typeof shown)[number]) => server,
-    make: (briefs: readonly unknown[], left: number) => ({
+    make: (briefs: readonly unknown[], left = 0) => ({
       connections: briefs,
       ...(left === 0 ? {} : { more: left }),
       hint: 'Shortened. With "server": one in full.',
