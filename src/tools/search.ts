@@ -81,12 +81,13 @@ export function rank<T extends { readonly item: Item; readonly server?: string }
 
 function termsOf(query: string): Term[] {
   const { synonyms, actions, reading } = theVocabulary();
-  const none: ReadonlySet<string> = new Set();
+  const synonymsOf = (root: string): ReadonlySet<string> => synonyms.get(root) ?? NO_SYNONYMS;
   const asked = words(query.slice(0, QUERY_CHARACTERS))
     .slice(0, MAX_TERMS)
     .map((word) => word.toLowerCase());
   const meaningful = asked.some((word) => !STOP_WORDS.has(word));
   const terms = new Map<string, Term>();
+  let isOfState = false;
   for (let at = 0; at < asked.length; at++) {
     const word = asked[at] ?? "";
     const phrase = stem(word + (asked[at + 1] ?? ""));
@@ -95,33 +96,35 @@ function termsOf(query: string): Term[] {
     if (isPhrase) at++;
     else if (meaningful && STOP_WORDS.has(word)) continue;
     if (terms.has(root)) continue;
+    const isState = isOpenState(asked, at);
+    isOfState ||= isState;
     // `failed` and `running` say which, not what to do.
-    const state = isState(asked, at);
-    const isVerb = actions.has(root) && !state && !/.(?:ed|ing)$/.test(word);
+    const isVerb = actions.has(root) && !isState && !/.(?:ed|ing)$/.test(word);
     const kind = !isVerb ? "thing" : reading.has(root) ? "reading" : "action";
     const weight = actions.has(root) && !isVerb ? PARTICIPLE_WEIGHT : 1;
-    terms.set(root, { stem: root, synonyms: (state ? undefined : synonyms.get(root)) ?? none, weight, kind });
+    terms.set(root, { stem: root, synonyms: isState ? NO_SYNONYMS : synonymsOf(root), weight, kind });
   }
   const all = [...terms.values()];
   // Who names only a thing wants to see it, and who names all in a state wants their list.
-  const [get] = reading;
-  if (all.length > 0 && get !== undefined && all.every(({ kind }) => kind === "thing")) {
-    const seen = (root: string): ReadonlySet<string> => synonyms.get(root) ?? none;
-    if (asked.some((_, at) => isState(asked, at)))
-      all.push({ stem: LIST, synonyms: seen(LIST), weight: 1, kind: "reading" });
-    else all.push({ stem: get, synonyms: seen(get), weight: IMPLIED_WEIGHT, kind: "implied" });
-  }
-  for (const joined of joinedWords(asked)) all.push({ stem: joined, synonyms: none, weight: 1, kind: "joined" });
+  if (all.length > 0 && all.every(({ kind }) => kind === "thing"))
+    all.push(
+      isOfState
+        ? { stem: LIST, synonyms: synonymsOf(LIST), weight: 1, kind: "reading" }
+        : { stem: GET, synonyms: synonymsOf(GET), weight: IMPLIED_WEIGHT, kind: "implied" },
+    );
+  for (const joined of joinedWords(asked)) all.push({ stem: joined, synonyms: NO_SYNONYMS, weight: 1, kind: "joined" });
   return all;
 }
 
-/** `open issues` are those that are open; `open an issue` makes one. */
-function isState(asked: readonly string[], at: number): boolean {
+/** Whether this word is `open` and says which: `open issues` are those that are open, `open an issue` makes one. */
+function isOpenState(asked: readonly string[], at: number): boolean {
   if (asked[at] !== "open") return false;
   const [next = "", last = ""] = asked.slice(at + 1, at + 3);
   return PLURAL.test(next) || (!STOP_WORDS.has(next) && PLURAL.test(last));
 }
 
+const NO_SYNONYMS: ReadonlySet<string> = new Set();
+const GET = "get";
 const LIST = "list";
 const PLURAL = /[^isu]s$/;
 
