@@ -1,5 +1,6 @@
 import { isObject } from "../protocol/jsonrpc.ts";
 import type { Item } from "../session/catalog.ts";
+import { sentenceEnd } from "./text.ts";
 
 const DESCRIPTION_CHARACTERS = 500;
 const PARAMETER_CHARACTERS = 80;
@@ -27,7 +28,7 @@ export function searchTexts(item: Item, server: string | undefined, items: numbe
   const parameters = parametersOf(item);
   const most = Math.min(OTHER_CHARACTERS, Math.ceil(FIELD_CHARACTERS / items));
   const told = typeof description === "string" ? description.slice(0, Math.min(DESCRIPTION_CHARACTERS, most)) : "";
-  const end = /[.!?\u3002\uff01\uff1f](?=\s|$)|\n/u.exec(told)?.index ?? told.length;
+  const end = sentenceEnd(told);
   const texts = [name, uri, uriTemplate].filter((text) => typeof text === "string");
   return {
     name: texts.join(" ").slice(0, OTHER_CHARACTERS),

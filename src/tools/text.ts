@@ -1,20 +1,21 @@
 import { CUT } from "../cut.ts";
 import { withoutHalfCharacter } from "../half-character.ts";
 
+const LOOKED_AT_CHARACTERS = 2000;
 // Chinese and Japanese marks by number: one literal beyond Latin-1 would have V8 keep the whole bundle at two bytes a character.
-const SENTENCE_END = /(?<!\b(?:e\.g|i\.e|vs))[.!?\u3002\uff01\uff1f](?=\s|$)/iu;
+const SENTENCE_END = /(?<!\b(?:e\.g|i\.e|vs))[.!?\u3002\uff01\uff1f](?=\s|$)|(?=\n[^\S\n]*\n)/iu;
+
+/** Where the first sentence of a text ends: behind its mark, or with its paragraph, since a heading often has no full stop. */
+export function sentenceEnd(text: string): number {
+  const end = SENTENCE_END.exec(text);
+  return end === null ? text.length : end.index + end[0].length;
+}
 
 /** The first sentence of a text, on one line, at most `max` characters; a longer one is cut between words. */
 export function firstSentence(text: unknown, max: number): string {
   if (typeof text !== "string") return "";
-  // A paragraph ends a sentence too: a heading often has no full stop.
-  const [paragraph = ""] = text
-    .slice(0, 2000)
-    .trim()
-    .split(/\n[^\S\n]*\n/, 1);
-  const line = paragraph.replace(/\s+/g, " ").trim();
-  const end = SENTENCE_END.exec(line);
-  const sentence = end === null ? line : line.slice(0, end.index + end[0].length);
+  const beginning = text.slice(0, LOOKED_AT_CHARACTERS).trim();
+  const sentence = beginning.slice(0, sentenceEnd(beginning)).replace(/\s+/g, " ").trim();
   if (sentence.length <= max) return sentence;
   const space = sentence.slice(0, max).lastIndexOf(" ");
   return `${withoutHalfCharacter(sentence.slice(0, space > max / 2 ? space : max - 1))}${CUT}`;
