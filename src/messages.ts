@@ -143,7 +143,15 @@ const NOUNS = {
 const STDERR_CHARACTERS = 2000;
 /** Of a list without an end. */
 const SHOWN_NAMES = 64;
-const PARAMETERS = ' (mcp_list with "tool" shows its parameters.)';
+
+/** The words in the sentences that are for a model; whoever tells a person has other words for them, or none. */
+export const MODEL_WORDS = {
+  anotherFile: "or name another with configPath.",
+  refused: "cannot be sent through mcp_request: ",
+  list: " Use mcp_list to see them.",
+  parameters: ' (mcp_list with "tool" shows its parameters.)',
+  close: ' Free one with mcp_list {"action":"close","server":…}.',
+} as const;
 
 interface Row<F> {
   readonly code: ErrorCode;
@@ -190,7 +198,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "config.missing": {
     code: "config_error",
     say: ({ configPath }) =>
-      `There is no config file ${configPath}. Create it with {"mcpServers": {…}}, or name another with configPath.`,
+      `There is no config file ${configPath}. Create it with {"mcpServers": {…}}, ${MODEL_WORDS.anotherFile}`,
   },
   "config.unreadable": {
     code: "config_error",
@@ -292,13 +300,13 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   },
   "method.refused": {
     code: "invalid_params",
-    say: ({ method, reason }) => `${quote(method)} cannot be sent through mcp_request: ${reason}.`,
+    say: ({ method, reason }) => `${quote(method)} ${MODEL_WORDS.refused}${reason}.`,
   },
 
   "tool.unknown": {
     code: "tool_not_found",
     say: ({ server, kind, tool, near, count }) =>
-      `Server ${quote(server)} has no ${NOUNS[kind]} ${quote(tool)} (it has ${count}).${near.length ? ` Near: ${near.map(quote).join(", ")}.` : ""} Use mcp_list to see them.`,
+      `Server ${quote(server)} has no ${NOUNS[kind]} ${quote(tool)} (it has ${count}).${near.length ? ` Near: ${near.map(quote).join(", ")}.` : ""}${MODEL_WORDS.list}`,
   },
   "tool.hidden": {
     code: "tool_not_found",
@@ -322,7 +330,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "rpc.error": {
     code: "rpc_error",
     say: ({ server, method, rpcError }) =>
-      `Server ${quote(server)} answered ${method} with error ${rpcError.code}: ${withoutCode(rpcError)}${method === "tools/call" && rpcError.code === INVALID_PARAMS ? PARAMETERS : ""}`,
+      `Server ${quote(server)} answered ${method} with error ${rpcError.code}: ${withoutCode(rpcError)}${method === "tools/call" && rpcError.code === INVALID_PARAMS ? MODEL_WORDS.parameters : ""}`,
   },
 
   closed: {
@@ -397,7 +405,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
     say: ({ limit, open }) =>
       open.length === 0
         ? `All ${limit} connections are in use, all by other sessions. One is free as soon as such a session closes a server with mcp_list {"action":"close","server":…}, or the host shuts down.`
-        : `All ${limit} connections are in use. Free one with mcp_list {"action":"close","server":…}. Open: ${open.map(quote).join(", ")}.`,
+        : `All ${limit} connections are in use.${MODEL_WORDS.close} Open: ${open.map(quote).join(", ")}.`,
   },
   "limit.rounds": {
     code: "limit_exceeded",

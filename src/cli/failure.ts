@@ -1,6 +1,6 @@
 import { type Failure, toFailure } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
-import { quote } from "../messages.ts";
+import { MODEL_WORDS, quote } from "../messages.ts";
 import { StepError } from "../plugin/drive.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import { renderResult, textOf } from "../tools/render.ts";
@@ -20,15 +20,16 @@ export function statusOf({ code }: Failure): number {
   return code === "invalid_params" ? 2 : 1;
 }
 
-/** Words for an agent host, and what stands for them at a terminal. */
-const HOST_WORDS: readonly (readonly [RegExp, string])[] = [
-  [/^mcp_(list|call|request): /, ""],
-  [/ Use mcp_list to see them\.$/, ""],
-  [/, or name another with configPath\.$/, ", or name another with --config."],
-  [/cannot be sent through mcp_request: /, "cannot be sent with request: "],
-  [/ \(mcp_list with "tool" shows its parameters\.\)$/, ""],
-  [/ Free one with mcp_list \{"action":"close","server":…\}\./, ""],
-];
+/** What a person at a terminal reads in place of the words for a model. */
+const OWN_WORDS: Readonly<Record<keyof typeof MODEL_WORDS, string>> = {
+  anotherFile: "or name another with --config.",
+  refused: "cannot be sent with request: ",
+  // What to do instead is told as advice.
+  list: "",
+  parameters: "",
+  close: "",
+};
+const REPLACED = Object.keys(OWN_WORDS) as (keyof typeof MODEL_WORDS)[];
 
 /** The sentence about a failure for a person at a terminal. */
 export function sentence({ code, message, details }: Pick<Failure, "code" | "message" | "details">): string {
@@ -37,7 +38,10 @@ export function sentence({ code, message, details }: Pick<Failure, "code" | "mes
     return `Server ${quote(String(server))} comes from a project's own file${configPath === undefined ? "" : ` (${String(configPath)})`}, and nobody approved it.`;
   }
   if (code === "tool_error") return message;
-  return HOST_WORDS.reduce((text, [host, own]) => text.replace(host, own), message);
+  // Which of the three tools was called is no news to who typed the command.
+  const tool = code === "invalid_params" ? `${String(details["tool"])}: ` : "";
+  const said = message.startsWith(tool) ? message.slice(tool.length) : message;
+  return REPLACED.reduce((text, words) => text.replace(MODEL_WORDS[words], OWN_WORDS[words]), said);
 }
 
 /** Tells a failure on stderr, with what to do next. */

@@ -17,6 +17,15 @@ describe("the sentence about a failure at a terminal", () => {
     expect(error.message).toMatch(/mcp_(list|call|request)|configPath/);
     expect(sentence(error)).not.toMatch(/mcp_(list|call|request)|configPath/);
   });
+
+  it("is that of the host otherwise", () => {
+    const told = new AdapterError("params.invalid", { tool: "mcp_call", path: "tool", reason: "must be a text" });
+    expect(sentence(told)).toBe("tool must be a text.");
+    const missing = new AdapterError("config.missing", { configPath: "/a/mcp.json" });
+    expect(sentence(missing)).toMatch(/^There is no config file .*, or name another with --config\.$/);
+    const other = new AdapterError("host.tool", { tool: "x", tools: [] });
+    expect(sentence(other)).toBe(other.message);
+  });
 });
 
 describe("what was thrown", () => {
