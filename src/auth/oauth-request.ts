@@ -1,5 +1,6 @@
 import { cut } from "../cut.ts";
 import { isAdapterError, reasonOf } from "../errors.ts";
+import { isObject } from "../protocol/jsonrpc.ts";
 import { OFFERED } from "../protocol/versions.ts";
 import { type AuthContext, cancelledBy, excerpt, failed } from "./context.ts";
 
@@ -14,7 +15,7 @@ export interface OAuthAnswer {
   readonly status: number;
   readonly headers: Headers;
   /** The body, if it is a JSON object whatever its content type. */
-  readonly json: Record<string, unknown> | undefined;
+  readonly json: Readonly<Record<string, unknown>> | undefined;
   /** What was wrong with it, in words, if it is no usable answer: a redirect, a page, an empty body. */
   readonly problem: string;
 }
@@ -94,12 +95,10 @@ async function readBounded(response: Response, context: AuthContext, url: URL): 
   return Buffer.concat(chunks).toString("utf8");
 }
 
-function parseObject(text: string): Record<string, unknown> | undefined {
+function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined;
+    return isObject(value) ? value : undefined;
   } catch {
     return undefined; // Said by `problem`.
   }

@@ -1,5 +1,6 @@
 import type { Limits } from "../limits.ts";
-import { isObject, type Json } from "./document.ts";
+import { isObject } from "../protocol/jsonrpc.ts";
+import type { Json } from "./document.ts";
 import { type CheckedEndpoint, endpointOf, kindOf, namesEndpoint, refusePrograms } from "./endpoint.ts";
 import type { Owner } from "./expand.ts";
 import { type Refuse, refusal } from "./refuse.ts";

@@ -1,6 +1,7 @@
 import type { Trust } from "../contract.ts";
 import { AdapterError } from "../errors.ts";
 import { quote } from "../messages.ts";
+import { isObject } from "../protocol/jsonrpc.ts";
 
 /** One of our own files, its fields sorted out; what is wrong with it is a problem and hides nothing else. */
 export interface Document {
@@ -47,10 +48,6 @@ export function readDocument(value: unknown, configPath: string): Document {
     pluginPaths: list("pluginPaths"),
     problems,
   };
-}
-
-export function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** A file without `mcpServers` is fine if it holds something else of ours, or nothing at all. */

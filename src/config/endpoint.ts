@@ -1,6 +1,7 @@
 import { cut } from "../cut.ts";
+import { isObject } from "../protocol/jsonrpc.ts";
 import type { OAuthSettings } from "../server-spec.ts";
-import { isObject, type Json } from "./document.ts";
+import type { Json } from "./document.ts";
 import type { Refuse } from "./refuse.ts";
 import { readUrl } from "./url.ts";
 

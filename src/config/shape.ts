@@ -1,5 +1,5 @@
+import { isObject } from "../protocol/jsonrpc.ts";
 import type { CompiledCheck, CompiledError } from "../validation/compiled.js";
-import { isObject } from "./document.ts";
 
 /** What is wrong with an entry: the field, empty for the entry itself, and the reason as the rest of a sentence. */
 export interface Flaw {

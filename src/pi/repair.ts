@@ -1,3 +1,5 @@
+import { isObject } from "../protocol/jsonrpc.ts";
+
 /** Parameters of the three tools that hold an object. */
 const OBJECTS = ["arguments", "params"];
 
@@ -7,7 +9,7 @@ const OBJECTS = ["arguments", "params"];
  */
 export function repairArguments(args: unknown): unknown {
   const given = typeof args === "string" ? (parsedObject(args) ?? args) : args;
-  if (!isRecord(given)) return given;
+  if (!isObject(given)) return given;
   let repaired = given;
   for (const name of OBJECTS) {
     const value = Object.hasOwn(given, name) ? given[name] : undefined;
@@ -17,16 +19,12 @@ export function repairArguments(args: unknown): unknown {
   return repaired;
 }
 
-function parsedObject(text: string): Record<string, unknown> | undefined {
+function parsedObject(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text);
     // A tool with no arguments gets "null" from some models.
-    return value === null ? {} : isRecord(value) ? value : undefined;
+    return value === null ? {} : isObject(value) ? value : undefined;
   } catch {
     return undefined; // Not JSON: what it should have been is for the check to say.
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

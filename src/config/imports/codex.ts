@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { isObject, type Json } from "../document.ts";
+import { isObject } from "../../protocol/jsonrpc.ts";
+import type { Json } from "../document.ts";
 import type { Dialect, ImportedServer } from "./dialect.ts";
 import { Draft, serversIn } from "./draft.ts";
 import { verbatim } from "./placeholders.ts";

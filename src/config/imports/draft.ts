@@ -1,6 +1,7 @@
 import { isAbsolute, resolve } from "node:path";
 import { LIMITS } from "../../limits.ts";
-import { isObject, type Json } from "../document.ts";
+import { isObject } from "../../protocol/jsonrpc.ts";
+import type { Json } from "../document.ts";
 import { literal } from "../expand.ts";
 import type { Flaw } from "../shape.ts";
 import type { ImportedServer } from "./dialect.ts";

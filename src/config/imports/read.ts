@@ -1,7 +1,7 @@
 import { AdapterError } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
+import { isObject } from "../../protocol/jsonrpc.ts";
 import type { Candidate, ConfigProblem } from "../candidate.ts";
-import { isObject } from "../document.ts";
 import type { Files, Tracked } from "../files.ts";
 import { parseJson } from "../json.ts";
 import { PlainNames } from "../names.ts";

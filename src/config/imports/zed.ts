@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { isObject } from "../document.ts";
+import { isObject } from "../../protocol/jsonrpc.ts";
 import type { Dialect } from "./dialect.ts";
 import { Draft, serversIn } from "./draft.ts";
 import { verbatim } from "./placeholders.ts";

@@ -1,6 +1,6 @@
 import { AdapterError } from "../../errors.ts";
 import { quote } from "../../messages.ts";
-import { isObject } from "../document.ts";
+import { isObject } from "../../protocol/jsonrpc.ts";
 
 const SCHEMA = "https://agent-plugins.org/schemas/1.0.0/plugin.schema.json";
 /** Section 5.5: 1-64 characters, alphanumeric at both ends. */

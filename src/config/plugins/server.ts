@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
-import { isObject, type Json } from "../document.ts";
+import { isObject } from "../../protocol/jsonrpc.ts";
+import type { Json } from "../document.ts";
 import { literal } from "../expand.ts";
 import type { Refuse } from "../refuse.ts";
 import { isInside } from "./contain.ts";
