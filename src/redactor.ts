@@ -1,6 +1,6 @@
 import { CUT } from "./cut.ts";
+import { MASK } from "./mask.ts";
 
-const MASK = "[redacted]";
 const MIN_CHARACTERS = 8;
 /** Fewer characters of a secret give nothing away, and may be any word. */
 const MIN_PIECE = 6;

@@ -1,7 +1,7 @@
+import { commandLine } from "../command-line.ts";
 import type { ApprovalRequest, ServerContext } from "../contract.ts";
 import { isAdapterError } from "../errors.ts";
 import { isWantedByProject, type ServerSpec } from "../server-spec.ts";
-import { commandLine } from "../transport/quoting.ts";
 import type { Options } from "./options.ts";
 import type { Person } from "./person.ts";
 import { specOf } from "./servers.ts";

@@ -4,6 +4,7 @@ import { parseJson, setMember } from "../config/json.ts";
 import { isSecretName } from "../config/secrets.ts";
 import { maskedArguments, maskedUrl } from "../config/summary.ts";
 import { AdapterError, reasonOf } from "../errors.ts";
+import { MASK } from "../mask.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 
 /** What an import would make of one of our own files. */
@@ -21,7 +22,6 @@ export interface Plan {
 }
 
 const EMPTY = '{\n  "mcpServers": {}\n}\n';
-const MASK = "[redacted]";
 const MEMBER = /^(\s*"((?:[^"\\]|\\.)*)"\s*:\s*)"(?:[^"\\]|\\.)*"(,?)\s*$/;
 
 /**

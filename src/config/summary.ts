@@ -1,7 +1,7 @@
+import { MASK } from "../mask.ts";
 import type { CheckedEndpoint } from "./endpoint.ts";
 import { isSecretName } from "./secrets.ts";
 
-const MASK = "[redacted]";
 const OPTION = /^--?([\w-]+)(=?)/;
 
 /** An endpoint as its file writes it, for people: variables stay unexpanded, what looks like a written-out secret is masked. */

@@ -1,8 +1,8 @@
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
+import { commandLine } from "../command-line.ts";
 import type { ApprovalRequest, HostServices } from "../contract.ts";
 import { quoteText } from "../remote-text.ts";
-import { commandLine } from "../transport/quoting.ts";
 import type { Dialogs } from "./dialogs.ts";
 
 const LINE_CHARACTERS = 1000;
@@ -39,7 +39,7 @@ function startQuestion({ server, command, args, url, configPath }: ApprovalReque
   const what = url ?? commandLine(command ?? "", args);
   const from = configPath === undefined ? "" : `\nConfigured in ${configPath}`;
   const verb = url === undefined ? "Start" : "Connect to";
-  return { title: `${verb} the MCP server ${JSON.stringify(server)}?`, message: `${cut(what)}${from}` };
+  return { title: `${verb} the MCP server ${JSON.stringify(server)}?`, message: `${shown(what)}${from}` };
 }
 
 function callQuestion({ server, tool, arguments: args, annotations }: ApprovalRequest): Question {
@@ -52,11 +52,11 @@ function callQuestion({ server, tool, arguments: args, annotations }: ApprovalRe
         : "";
   return {
     title: `Call ${JSON.stringify(tool)} of the MCP server ${JSON.stringify(server)}?`,
-    message: `${cut(JSON.stringify(args ?? {}))}${hint}`,
+    message: `${shown(JSON.stringify(args ?? {}))}${hint}`,
   };
 }
 
-function cut(text: string): string {
+function shown(text: string): string {
   const line = quoteText(text, LINE_CHARACTERS);
   return text.length > LINE_CHARACTERS ? `${line} (${text.length} characters in all)` : line;
 }

@@ -20,11 +20,6 @@ export function quoteBody({ bytes, whole }: Beginning, characters: number): stri
   return quoteText(isPage ? htmlText(text) : text, characters, !whole || bytes.length > LOOKED_AT_BYTES);
 }
 
-/** A command as a person reads it: quoted where a blank or a special character would mislead. */
-export function commandLine(command: string, args: readonly string[] = []): string {
-  return [command, ...args].map((word) => (/^[\w@%+=:,./\\-]+$/.test(word) ? word : JSON.stringify(word))).join(" ");
-}
-
 /** In linear time: whatever a gateway sends may be hostile. */
 function htmlText(html: string): string {
   const lower = html.toLowerCase();

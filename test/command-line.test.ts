@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import { commandLine } from "../../src/transport/quoting.ts";
+import { commandLine } from "../src/command-line.ts";
 
 describe("a command shown to a person", () => {
   it("stands there as it is where no word could mislead", () => {

@@ -1,0 +1,2 @@
+/** Stands where a secret was. */
+export const MASK = "[redacted]";
