@@ -1,5 +1,6 @@
 import type { ConfigProblem } from "../config/store.ts";
 import type { AgentToolResult, ErrorCode } from "../contract.ts";
+import type { Situation } from "../messages.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import { failureOf } from "./failure.ts";
 import { inTurns } from "./in-turns.ts";
@@ -120,7 +121,7 @@ function ofUrl({ details }: AgentToolResult): Surveyed {
 }
 
 /** A file that all can change, and what is ignored, hide no server. */
-const HARMLESS: ReadonlySet<string> = new Set(["config.writable", "config.entry", "config.ignored"]);
+const HARMLESS: ReadonlySet<Situation> = new Set(["config.writable", "config.entry", "config.ignored"]);
 
 function problemOf({ configPath, error }: ConfigProblem): SurveyedProblem {
   const serious = !HARMLESS.has(error.situation);

@@ -1,5 +1,5 @@
 import { callBack } from "../call-back.ts";
-import type { AgentToolResult, HostTool, Trust } from "../contract.ts";
+import { ABI_VERSION, type AgentToolResult, type HostTool, type Trust } from "../contract.ts";
 import { AdapterError, toFailure } from "../errors.ts";
 import { withHostContext } from "../host-context.ts";
 import { drive, StepError } from "../plugin/drive.ts";
@@ -88,7 +88,7 @@ export class PiSession {
   #register(): ReadonlyMap<string, HostTool> {
     const tools = new Map<string, HostTool>();
     this.#plugin.register({
-      abiVersion: 1,
+      abiVersion: ABI_VERSION,
       registerTool: (tool) => {
         tools.set(tool.name, tool);
       },

@@ -6,6 +6,7 @@ import {
   type HostTool,
   type PluginApi,
   type StepHandle,
+  type ToolName,
   type Trust,
 } from "../contract.ts";
 import { AdapterError, type Failure, toFailure } from "../errors.ts";
@@ -37,6 +38,16 @@ export interface Plugin {
 const REGISTERED = 0;
 const REFUSED_ABI = 1;
 const REFUSED_HOST = 2;
+
+/** Every service a host may offer; one that were missing here would not compile. */
+const SERVICES = Object.keys({
+  listRoots: true,
+  elicit: true,
+  createMessage: true,
+  approve: true,
+  openUrl: true,
+  log: true,
+} satisfies Record<keyof HostServices, true>) as (keyof HostServices)[];
 
 /** What stays the server's own in the details of a failure. */
 const UNREDACTED: ReadonlySet<string> = new Set(["mcpResult"]);
@@ -121,14 +132,14 @@ class Registration {
     return this.#shutdown;
   }
 
-  #execute(name: HostTool["name"], params: unknown): StepHandle {
+  #execute(name: ToolName, params: unknown): StepHandle {
     const step = new Step(this.#stepOptions);
     this.#steps.add(step);
     step.start((context) => this.#run(name, params, context));
     return step;
   }
 
-  #run(name: HostTool["name"], params: unknown, context: StepContext): Promise<AgentToolResult> {
+  #run(name: ToolName, params: unknown, context: StepContext): Promise<AgentToolResult> {
     if (this.#shutdown !== undefined) throw new AdapterError("shutdown", {});
     if (!isObject(params))
       throw new AdapterError("params.invalid", { tool: name, path: "", reason: "must be an object" });
@@ -196,9 +207,8 @@ function refusalOf(api: PluginApi): number {
 /** The methods of a host's services, bound to it; what is undefined is not offered. */
 function definedServices(services: HostServices | undefined): HostServices {
   if (typeof services !== "object" || services === null) return {};
-  const names = ["listRoots", "elicit", "createMessage", "approve", "openUrl", "log"] as const;
   const bound: Record<string, unknown> = {};
-  for (const name of names) {
+  for (const name of SERVICES) {
     const service = services[name];
     if (typeof service === "function") bound[name] = service.bind(services);
   }

@@ -23,7 +23,7 @@ import {
 import { discoveredIdentity, statelessDialect, statelessRequest, statelessWire } from "./stateless.ts";
 import { bestHandshake, isHandshake, OFFERED, SELF_DESCRIBING } from "./versions.ts";
 
-/** Ids of the opening's own requests; the session counts on from its last. */
+/** Ids of the opening's own requests; those of the session come after them. */
 const INITIALIZE_ID = 1;
 const OTHER_VERSION_ID = 2;
 const DISCOVER_ID = 3;
@@ -179,7 +179,7 @@ function initializedIdentity(result: Readonly<Record<string, unknown>>): ServerI
 }
 
 /** What the server says it supports, where it refuses for the version's sake. */
-function supportedVersions(error: JsonRpcErrorObject): readonly unknown[] | undefined {
+export function supportedVersions(error: JsonRpcErrorObject): readonly unknown[] | undefined {
   const supported = isObject(error.data) ? error.data["supported"] : undefined;
   if (Array.isArray(supported)) return supported;
   return error.code === UNSUPPORTED_PROTOCOL_VERSION ? [] : undefined;
@@ -193,7 +193,8 @@ function namesSelfDescribing(probe: Probe): boolean {
 const LISTED = 10;
 const LISTED_CHARACTERS = 20;
 
-function listed(versions: readonly unknown[]): string {
+/** Versions as a server names them, in reasonable number and length. */
+export function listed(versions: readonly unknown[]): string {
   const words = versions.filter((version) => typeof version === "string").slice(0, LISTED);
   return words.map((version) => cut(version, LISTED_CHARACTERS)).join(", ");
 }

@@ -7,6 +7,7 @@ import {
   UNSUPPORTED_PROTOCOL_VERSION,
   URL_ELICITATION_REQUIRED,
 } from "../protocol/jsonrpc.ts";
+import { listed, supportedVersions } from "../protocol/opening.ts";
 import { REVISIONS } from "../protocol/versions.ts";
 
 /** What a server is told in answer to a question of its own. */
@@ -31,12 +32,6 @@ export function rpcError(
   });
 }
 
-/** A server's error in reasonable length. */
-export function boundedError({ code, message, data }: JsonRpcErrorObject): JsonRpcErrorObject {
-  const told = { code, message: cut(message, MESSAGE_CHARACTERS) };
-  return data === undefined ? told : { ...told, data: bounded(data) };
-}
-
 /** The same for a list: a server that refuses the revision it agreed to has changed, and is asked anew by whoever connects. */
 export function listError(
   { server, dialect }: { readonly server: string; readonly dialect: Dialect },
@@ -45,10 +40,14 @@ export function listError(
   status: number | undefined,
 ): AdapterError {
   if (error.code !== UNSUPPORTED_PROTOCOL_VERSION) return rpcError(server, method, error, status);
-  const named = isObject(error.data) ? error.data["supported"] : undefined;
-  const words = Array.isArray(named) ? named.filter((each) => typeof each === "string") : [];
-  const answered = cut(words.join(", "), DATA_CHARACTERS);
+  const answered = listed(supportedVersions(error) ?? []);
   return new AdapterError("version.unsupported", { server, offered: dialect.version, answered, supported: REVISIONS });
+}
+
+/** A server's error in reasonable length. */
+export function boundedError({ code, message, data }: JsonRpcErrorObject): JsonRpcErrorObject {
+  const told = { code, message: cut(message, MESSAGE_CHARACTERS) };
+  return data === undefined ? told : { ...told, data: bounded(data) };
 }
 
 /** What a person has to visit before the call can work. */

@@ -28,6 +28,8 @@ export const LISTS: Readonly<Record<ListKind, ListShape>> = {
   prompts: { method: "prompts/list", key: "prompts", name: "name", capability: "prompts" },
 };
 
+export const LIST_KINDS = Object.keys(LISTS) as readonly ListKind[];
+
 export type Item = Readonly<Record<string, unknown>>;
 
 /** What one discovery found. The items are the server's own JSON, untouched. */

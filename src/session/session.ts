@@ -32,6 +32,8 @@ import { forRequest, gaveUp } from "./request-error.ts";
 
 /** Ids below are the opening's. */
 const FIRST_ID = 10;
+/** How much of the time that a call has left a question may take. */
+const QUESTION_SHARE = 0.8;
 
 export interface SessionOptions {
   readonly server: string;
@@ -227,7 +229,7 @@ export class Session implements Sink, PendingOwner {
     let longest = 0;
     for (const pending of this.#pending.all())
       if (Number.isFinite(pending.remainingMs)) longest = Math.max(longest, pending.remainingMs);
-    return longest === 0 ? this.#options.limits.defaultTimeoutSeconds * 1000 : longest * 0.8;
+    return longest === 0 ? this.#options.limits.defaultTimeoutSeconds * 1000 : longest * QUESTION_SHARE;
   }
 
   // Giving up

@@ -2,7 +2,7 @@ import type { AgentToolResult } from "../contract.ts";
 import { cut } from "../cut.ts";
 import { toFailure } from "../errors.ts";
 import type { ServerSpec } from "../server-spec.ts";
-import type { Catalog, Item, ListKind } from "../session/catalog.ts";
+import { type Catalog, type Item, LIST_KINDS, type ListKind } from "../session/catalog.ts";
 import { isHidden, silence, unknownTool } from "./invoke.ts";
 import { briefly, json, type ListHead, listAnswer, shortJson } from "./list-answer.ts";
 import { ParamReader } from "./params.ts";
@@ -31,7 +31,7 @@ export async function mcpList(
   const read = new ParamReader("mcp_list", params, runtime.limits);
   const target = read.target();
   const action = read.choice("action", ["close", "status"]);
-  const kind = read.choice("kind", ["tools", "resources", "resource_templates", "prompts"]) ?? "tools";
+  const kind = read.choice("kind", LIST_KINDS) ?? "tools";
   const request: Request = { kind, query: read.text("query"), tool: read.name("tool"), timeoutMs: read.timeoutMs() };
   const hasTarget = target.server !== undefined || target.url !== undefined;
 
