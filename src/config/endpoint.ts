@@ -1,9 +1,9 @@
 import { cut } from "../cut.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import type { OAuthSettings } from "../server-spec.ts";
+import { readUrl } from "../web-address.ts";
 import type { Json } from "./document.ts";
 import type { Refuse } from "./refuse.ts";
-import { readUrl } from "./url.ts";
 
 /** How to reach a server, checked; variables are still as written. */
 export type CheckedEndpoint = CheckedProgram | CheckedRemote;

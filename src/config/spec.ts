@@ -1,11 +1,12 @@
 import { dirname, isAbsolute, join, resolve } from "node:path";
+import { headerFlaw } from "../protocol/header-syntax.ts";
 import type { HttpEndpoint, OAuthSettings, ServerSpec, StdioEndpoint } from "../server-spec.ts";
+import { readUrl } from "../web-address.ts";
 import type { CheckedEntry } from "./check.ts";
 import type { CheckedEndpoint, CheckedProgram, CheckedRemote } from "./endpoint.ts";
 import { Expansion, literal, type Owner } from "./expand.ts";
 import { type Refuse, refusal } from "./refuse.ts";
 import { secretsOf } from "./secrets.ts";
-import { headerFlaw, readUrl } from "./url.ts";
 
 /** Facts about an entry that its fields do not hold. */
 export interface Provenance

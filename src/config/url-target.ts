@@ -1,8 +1,8 @@
 import { AdapterError } from "../errors.ts";
 import type { HttpEndpoint, ServerSpec } from "../server-spec.ts";
+import { readUrl } from "../web-address.ts";
 import { secretsOf } from "./secrets.ts";
 import { fingerprintOf } from "./spec.ts";
-import { readUrl } from "./url.ts";
 
 /**
  * The server behind a bare `url` target. Its name is the address without query.

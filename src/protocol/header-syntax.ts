@@ -1,4 +1,5 @@
 const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+/** Blanks, tabs and Latin-1, no line ends and no NUL (RFC 9110, section 5.5). */
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** Would change where a message goes or how it is framed, which only the transport can know. */
@@ -20,12 +21,11 @@ export function isHeaderName(text: string): boolean {
   return NAME.test(text);
 }
 
-/** Whether an HTTP header can carry this value: blanks, tabs and Latin-1, no line ends and no NUL (RFC 9110, section 5.5). */
-export function isHeaderValue(text: string): boolean {
-  return VALUE.test(text);
-}
-
-/** Whether a header of this name is the transport's own to set. */
-export function framesMessage(name: string): boolean {
-  return FRAMING.has(name.toLowerCase());
+/** Why a header cannot be sent beside others, as the rest of a sentence that never shows its value; nothing if it can. */
+export function headerFlaw(name: string, value: string, others: Iterable<string>): string | undefined {
+  if (!isHeaderName(name)) return "has a name that no HTTP header may have";
+  if (FRAMING.has(name.toLowerCase())) return "is set by the transport itself";
+  if (!VALUE.test(value)) return "has a value with a line break, NUL or another character that no HTTP header may have";
+  for (const other of others) if (other.toLowerCase() === name.toLowerCase()) return "is there twice";
+  return undefined;
 }

@@ -4,6 +4,7 @@ import { AdapterError, isSituation } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import { quoteText } from "../remote-text.ts";
 import { Roster } from "../roster.ts";
+import { readUrl } from "../web-address.ts";
 import { type ExchangeContext, exchange, type Receive } from "./exchange.ts";
 import { type ConstantHeaders, constantHeaders, withHeaders } from "./http-headers.ts";
 import { type HttpRequest, Pool } from "./pool.ts";
@@ -63,7 +64,7 @@ export class HttpClient {
   constructor(options: HttpTransportOptions) {
     this.server = options.server;
     this.limits = options.limits;
-    this.url = parseUrl(options.url);
+    this.url = addressOf(options.url);
     this.path = this.url.pathname + this.url.search;
     this.#options = options;
     this.#context = { server: this.server, url: `${this.url.origin}${this.url.pathname}`, inFlight: new Roster() };
@@ -243,12 +244,8 @@ function isChallenge({ status, headers }: HttpResponse): boolean {
   return status === 401 || (status === 403 && INSUFFICIENT_SCOPE.test(headers["www-authenticate"] ?? ""));
 }
 
-function parseUrl(text: string): URL {
-  if (!URL.canParse(text)) throw new AdapterError("config.url", { reason: "is no valid URL" });
-  const url = new URL(text);
-  if (url.protocol !== "http:" && url.protocol !== "https:")
-    throw new AdapterError("config.url", { reason: "must begin with http:// or https://" });
-  if (url.username !== "" || url.password !== "")
-    throw new AdapterError("config.url", { reason: "must not contain a user name or password" });
-  return url;
+function addressOf(text: string): URL {
+  const read = readUrl(text);
+  if ("reason" in read) throw new AdapterError("config.url", { reason: read.reason });
+  return read.url;
 }

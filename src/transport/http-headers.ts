@@ -1,6 +1,5 @@
 import { AdapterError } from "../errors.ts";
-import type { Situation } from "../messages.ts";
-import { framesMessage, isHeaderName, isHeaderValue } from "../protocol/header-syntax.ts";
+import { headerFlaw } from "../protocol/header-syntax.ts";
 
 /** Ours to say: what a configured header of the name says is left out. */
 const OWN: ReadonlySet<string> = new Set([
@@ -34,10 +33,8 @@ export function constantHeaders(
   for (const [name, value] of Object.entries(configured)) {
     const key = name.toLowerCase();
     if (OWN.has(key)) continue;
-    checkHeader("header.entry", server, name, value);
-    if (framesMessage(name))
-      throw new AdapterError("header.entry", { server, header: name, reason: "is the adapter's to set" });
-    if (names.has(key)) throw new AdapterError("header.entry", { server, header: name, reason: "is there twice" });
+    const flaw = headerFlaw(name, value, names);
+    if (flaw !== undefined) throw new AdapterError("header.entry", { server, header: name, reason: flaw });
     names.add(key);
     extra.push(name, value);
   }
@@ -49,22 +46,6 @@ export function constantHeaders(
     get: [...host, "Accept", "text/event-stream", "Cache-Control", "no-cache", ...extra],
     delete: [...host, "Accept", "*/*", ...extra],
   };
-}
-
-/** @throws AdapterError of the given situation if node:http would refuse the header, or a line end could be smuggled in. */
-export function checkHeader(
-  situation: Extract<Situation, "header.entry" | "header.message">,
-  server: string,
-  header: string,
-  value: string,
-): void {
-  if (!isHeaderName(header)) throw new AdapterError(situation, { server, header, reason: "is no valid header name" });
-  if (!isHeaderValue(value))
-    throw new AdapterError(situation, {
-      server,
-      header,
-      reason: "has a value with line ends or other characters that no header can carry",
-    });
 }
 
 /** A flat list with some headers added; one that is there already is replaced. */

@@ -1,8 +1,8 @@
 import { AdapterError } from "../errors.ts";
+import { headerFlaw } from "../protocol/header-syntax.ts";
 import type { JsonRpcMessage } from "../protocol/jsonrpc.ts";
 import type { HttpClient } from "./client.ts";
 import { encodeMessage, labelOf } from "./encode.ts";
-import { checkHeader } from "./http-headers.ts";
 import type { HttpRequest } from "./pool.ts";
 import type { SendOptions } from "./transport.ts";
 
@@ -28,7 +28,8 @@ export function postOf(
   all.push("Content-Length", String(bytes));
   if (headers !== undefined) {
     for (const [name, value] of Object.entries(headers)) {
-      checkHeader("header.message", server, name, value);
+      const flaw = headerFlaw(name, value, []);
+      if (flaw !== undefined) throw new AdapterError("header.message", { server, header: name, reason: flaw });
       all.push(name, value);
     }
   }

@@ -1,0 +1,15 @@
+/** The address of a server in its normal form, or why it cannot be used, as the rest of a sentence that shows nothing of it. */
+export function readUrl(text: string): { readonly url: URL } | { readonly reason: string } {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    return { reason: "is not a valid address; write it as http://host:port/path or https://host/path" }; // The parser's own message quotes it.
+  }
+  if (url.protocol !== "http:" && url.protocol !== "https:") return { reason: "must begin with http:// or https://" };
+  if (url.username !== "" || url.password !== "") {
+    return { reason: "must not hold a user name or password; use headers" };
+  }
+  url.hash = "";
+  return { url };
+}
