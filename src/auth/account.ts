@@ -2,7 +2,7 @@ import type { AuthorizerOptions } from "./authorizer-factory.ts";
 import { clientOf, withCredentials } from "./client-choice.ts";
 import type { AuthContext } from "./context.ts";
 import { forgetStates, newestGrant } from "./resource-state.ts";
-import { emptyRecord, type SignInRecord, type StoreDescription, type StoredGrant } from "./store.ts";
+import { amend, emptyRecord, type SignInRecord, type StoreDescription, type StoredGrant } from "./store.ts";
 
 export type AccountOptions = Omit<AuthorizerOptions, "openUrl" | "onWaiting">;
 
@@ -60,7 +60,7 @@ export async function logout(
   const context = contextOf(options);
   const url = context.url.href;
   const record = await store.read(url);
-  await store.update(url, async () => ({ value: undefined, record: emptyRecord(url) }), signal);
+  await amend(store, url, () => emptyRecord(url), signal);
   forgetStates(store, context.url);
   const results = await Promise.all(record.grants.map((grant) => revokes(context, record, grant, signal)));
   return { ended: record.grants.length, revoked: results.filter(Boolean).length };

@@ -9,7 +9,7 @@ import type { SignedIn } from "./party.ts";
 import { isPersonless, requestPersonless } from "./personless.ts";
 import { refreshGrant, type Scene } from "./refresh.ts";
 import { chooseScope, covers, type ScopeChoice } from "./scopes.ts";
-import type { SignInRecord, StoredGrant } from "./store.ts";
+import { amend, type SignInRecord, type StoredGrant } from "./store.ts";
 
 /** One refusal to answer. */
 export interface Authorization extends Scene {
@@ -168,16 +168,15 @@ async function remember(
   client: SignedIn["client"],
   signal: AbortSignal,
 ): Promise<void> {
-  const nothing = { value: undefined };
-  const change = async (record: SignInRecord): Promise<{ value: undefined; record?: SignInRecord }> => {
-    if (!isPersonless(context)) return { ...nothing, record: withGrant(record, grant) };
+  const change = (record: SignInRecord): SignInRecord => {
+    if (!isPersonless(context)) return withGrant(record, grant);
     const known = record.clients.some(
       ({ clientId, issuer }) => clientId === client.clientId && issuer === client.issuer,
     );
-    return known || client.clientId === "" ? nothing : { ...nothing, record: withClient(record, client) };
+    return known || client.clientId === "" ? record : withClient(record, client);
   };
   try {
-    await store.update(context.url.href, change, signal);
+    await amend(store, context.url.href, change, signal);
   } catch (error) {
     // The sign-in itself succeeded and is good for this process.
     if (!isSituation(error, "auth.store")) throw error;
@@ -192,11 +191,7 @@ async function personNeeded(
   if (status === 403 && asked.scope !== undefined) {
     const previous = [state.grant?.requestedScope, state.grant?.scope];
     const wantedScope = [...new Set([...previous, asked.scope].flatMap((scope) => scope?.split(" ") ?? []))].join(" ");
-    await store.update(
-      context.url.href,
-      async (record) => ({ value: undefined, record: { ...record, wantedScope } }),
-      signal,
-    );
+    await amend(store, context.url.href, (record) => ({ ...record, wantedScope }), signal);
   }
   return new AdapterError("auth.required", {
     server: context.server,

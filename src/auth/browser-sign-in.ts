@@ -8,7 +8,7 @@ import { checkedUrl } from "./oauth-request.ts";
 import type { Party, PendingAuthorization, SignedIn } from "./party.ts";
 import type { ServerMetadata } from "./server-metadata.ts";
 import { abortable } from "./shared-work.ts";
-import type { StoredClient, TokenStore } from "./store.ts";
+import { amend, type StoredClient, type TokenStore } from "./store.ts";
 
 /** How to reach the person. */
 export interface Person {
@@ -104,8 +104,7 @@ async function clientFor(
     ? known
     : await registerClient(partyOf(flow, signal), ["authorization_code", "refresh_token"], redirectUri);
   if (client !== known || client.kind === "preregistered") {
-    const url = flow.context.url.href;
-    await flow.store.update(url, async (record) => ({ value: undefined, record: withClient(record, client) }), signal);
+    await amend(flow.store, flow.context.url.href, (record) => withClient(record, client), signal);
   }
   return client;
 }
@@ -164,10 +163,6 @@ function isSuspect(error: unknown): boolean {
 
 async function forget({ context, store }: BrowserSignIn, client: StoredClient, signal: AbortSignal): Promise<void> {
   if (client.kind !== "registered") return;
-  const change = store.update(
-    context.url.href,
-    async (record) => ({ value: undefined, record: withoutClient(record, client) }),
-    signal,
-  );
-  await change.catch(() => undefined); // The failure of the sign-in matters more.
+  const amended = amend(store, context.url.href, (record) => withoutClient(record, client), signal);
+  await amended.catch(() => undefined); // The failure of the sign-in matters more.
 }

@@ -61,6 +61,23 @@ export interface TokenStore {
 
 export type Change<T> = (record: SignInRecord) => Promise<{ readonly value: T; readonly record?: SignInRecord }>;
 
+/**
+ * Changes one record as `update` does, where nothing else is wanted of it; the same record back means no change.
+ * @throws AdapterError `auth.store`, `cancelled`.
+ */
+export async function amend(
+  store: TokenStore,
+  url: string,
+  change: (record: SignInRecord) => SignInRecord,
+  signal: AbortSignal,
+): Promise<void> {
+  const amended = async (record: SignInRecord): ReturnType<Change<undefined>> => {
+    const changed = change(record);
+    return { value: undefined, ...(changed === record ? {} : { record: changed }) };
+  };
+  await store.update(url, amended, signal);
+}
+
 export interface StoreDescription {
   readonly kind: "disk" | "memory";
   readonly folder?: string;
