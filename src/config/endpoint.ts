@@ -44,14 +44,14 @@ const SPELLINGS: ReadonlyMap<string, string> = new Map([
   ["endpoint", "url"],
   ["cmd", "command"],
 ]);
-const ENDPOINT_KEYS = ["command", "url", "type", "transport", ...SPELLINGS.keys()];
+const TELLING_KEYS = ["command", "url", "type", "transport", ...SPELLINGS.keys()];
 const SHOWN_CHARACTERS = 60;
 /** Fields of other tools that name a program whose output would be used. */
 const PROGRAM = /^(headers?|env|auth|api_?key|token|credentials?)_?(helper|command)$/i;
 
 /** Whether the entry says, or tries to say, how a server is reached. */
 export function namesEndpoint(raw: Json): boolean {
-  return ENDPOINT_KEYS.some((key) => Object.hasOwn(raw, key));
+  return TELLING_KEYS.some((key) => Object.hasOwn(raw, key));
 }
 
 /** The transport an entry asks for, from its own word or from `command` and `url`. @throws AdapterError `config.entry` */

@@ -70,13 +70,13 @@ function misspelt({ name: server, configPath, raw, refused }: Candidate): Config
 
 interface Settings {
   readonly overrides: Overrides;
-  readonly autoApproveFrom?: ServerSpec["origin"];
-  readonly enabledBy?: string;
+  readonly autoApproveFrom: ServerSpec["origin"] | undefined;
+  readonly enabledBy: string | undefined;
 }
 
 /** What the overrides of one entry come to. A bad override is a problem of its file; the entry stays as it was. */
 function settingsOf({ base, overrides }: Stack, context: MergeContext, problems: ConfigProblem[]): Settings {
-  let settings: Settings = { overrides: {} };
+  let settings: Settings = { overrides: {}, autoApproveFrom: undefined, enabledBy: undefined };
   let enabled = enabledIn(base.raw);
   for (const { from, raw } of overrides) {
     const { name: server, configPath, origin } = from;
@@ -93,8 +93,8 @@ function settingsOf({ base, overrides }: Stack, context: MergeContext, problems:
       enabled = found.enabled ?? enabled;
       settings = {
         overrides: { ...settings.overrides, ...found },
-        ...pickApprove(settings, found, origin),
-        ...(enables ? { enabledBy: configPath } : found.enabled === undefined ? pickEnabledBy(settings) : {}),
+        autoApproveFrom: found.autoApprove === undefined ? settings.autoApproveFrom : origin,
+        enabledBy: enables ? configPath : found.enabled === undefined ? settings.enabledBy : undefined,
       };
     } catch (error) {
       if (!isAdapterError(error)) throw error;
@@ -102,19 +102,6 @@ function settingsOf({ base, overrides }: Stack, context: MergeContext, problems:
     }
   }
   return settings;
-}
-
-function pickApprove(
-  before: Settings,
-  found: Overrides,
-  origin: ServerSpec["origin"],
-): Pick<Settings, "autoApproveFrom"> {
-  if (found.autoApprove !== undefined) return { autoApproveFrom: origin };
-  return before.autoApproveFrom === undefined ? {} : { autoApproveFrom: before.autoApproveFrom };
-}
-
-function pickEnabledBy({ enabledBy }: Settings): Pick<Settings, "enabledBy"> {
-  return enabledBy === undefined ? {} : { enabledBy };
 }
 
 function build(base: Candidate, settings: Settings, context: MergeContext): ConfigEntry {
@@ -130,7 +117,7 @@ function build(base: Candidate, settings: Settings, context: MergeContext): Conf
       ...(context.trust === undefined ? {} : { trust: context.trust }),
       ...(context.maxResultBytes === undefined ? {} : { maxResultBytes: context.maxResultBytes }),
       ...(approveFrom === undefined ? {} : { autoApproveFrom: approveFrom }),
-      ...pickEnabledBy(settings),
+      ...(settings.enabledBy === undefined ? {} : { enabledBy: settings.enabledBy }),
     };
     return new UsableEntry(checked, provenance, context.environment, () => makeFolder(base));
   } catch (error) {
