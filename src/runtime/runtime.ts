@@ -48,12 +48,12 @@ interface Waiting extends Rostered {
 /** Everything that lives behind the tools of one plugin: config, connections, private files, known secrets. */
 export class Runtime {
   readonly limits: Limits;
-  readonly services: HostServices;
   readonly redactor = new Redactor();
   readonly spill = new Spill();
   readonly approval: Approval;
   readonly registry: Registry;
   readonly settings: Settings;
+  readonly #services: HostServices;
   readonly #clientInfo: ClientIdentity["info"];
   readonly #deadlines = new Deadlines();
   #latestScope:
@@ -65,7 +65,7 @@ export class Runtime {
 
   constructor({ services, trust, limits, clientInfo }: RuntimeOptions) {
     this.limits = limits;
-    this.services = services;
+    this.#services = services;
     this.#clientInfo = clientInfo;
     this.approval = new Approval({ services, trust, redactor: this.redactor });
     const authorizer = (spec: ServerSpec, attempt: Attempt): Promise<Authorizer> => this.#authorizer(spec, attempt);
@@ -109,8 +109,8 @@ export class Runtime {
     return this.connect(scope, spec, options).then((lease) => this.#list(lease, scope, spec, kind, options));
   }
 
-  /** Shows a step, until `end` is called, that its server waits for a person. Nothing where the server never has to. */
-  waits(
+  /** Tells a step, until `end` is called, when its server waits for a person to sign in. Nothing where it never has to. */
+  tellOfSignIn(
     scope: Scope,
     spec: ServerSpec,
     { partial }: Pick<StepContext, "partial">,
@@ -171,9 +171,9 @@ export class Runtime {
       for (const { key, server, show } of this.#waiting.all())
         if (key === scope.key && server === spec.name) show(`Waiting for the sign-in at ${host} …`);
     };
-    const { services, limits, redactor } = this;
+    const { limits, redactor } = this;
     return this.#signIns.authorizer(spec, {
-      services,
+      services: this.#services,
       limits,
       redactor,
       clientInfo: this.#clientInfo,

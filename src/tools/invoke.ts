@@ -43,7 +43,7 @@ export async function invoke(
   const { runtime, scope, cancellation } = context;
   const spec = await runtime.settings.resolve(scope, target);
   const silenceMs = silence(spec, timeoutMs, context);
-  const waiting = runtime.waits(scope, spec, context);
+  const waiting = runtime.tellOfSignIn(scope, spec, context);
   let held: Connection | undefined;
   try {
     const { connection, catalog } = await runtime.discover(scope, spec, "tools", {

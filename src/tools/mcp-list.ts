@@ -77,7 +77,7 @@ async function discover(
 ): Promise<{ head: ListHead; catalog: Catalog }> {
   const { runtime, scope, cancellation } = context;
   const options = { timeoutMs: silence(spec, timeoutMs, context), cancellation };
-  const waiting = runtime.waits(scope, spec, context);
+  const waiting = runtime.tellOfSignIn(scope, spec, context);
   try {
     const { connection, catalog } = await runtime.discover(scope, spec, kind, options);
     connection.release();

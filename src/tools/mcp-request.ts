@@ -100,7 +100,7 @@ async function managed(
 ): Promise<unknown> {
   const { runtime, scope, cancellation } = context;
   const silenceMs = silence(spec, timeoutMs, context);
-  const waiting = runtime.waits(scope, spec, context);
+  const waiting = runtime.tellOfSignIn(scope, spec, context);
   let held: Connection | undefined;
   try {
     const { connection } = await runtime.connect(scope, spec, { timeoutMs: silenceMs, cancellation });
