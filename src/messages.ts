@@ -141,6 +141,8 @@ const NOUNS = {
 } as const;
 /** Of 8 KiB that are kept. */
 const STDERR_CHARACTERS = 2000;
+/** Of a name. */
+const QUOTED_CHARACTERS = 200;
 /** Of a list without an end. */
 const SHOWN_NAMES = 64;
 
@@ -467,7 +469,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
 
 /** A name in double quotes with control characters escaped, so that a terminal never interprets it. */
 export function quote(name: string): string {
-  return JSON.stringify(cut(name, 200));
+  return JSON.stringify(cut(name, QUOTED_CHARACTERS));
 }
 
 /** The SDKs' servers put the code into the message as well. */

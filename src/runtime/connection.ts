@@ -8,6 +8,8 @@ import type { Session } from "../session/session.ts";
 
 /** A server's description of itself beyond this is reduced to its names. */
 const INFO_CHARACTERS = 2000;
+/** Of its name, title and version each. */
+const TEXT_CHARACTERS = 200;
 const MAX_CAPABILITIES = 50;
 const CAPABILITY_CHARACTERS = 100;
 
@@ -62,7 +64,7 @@ export class Connection {
     if (JSON.stringify(info).length <= INFO_CHARACTERS) return info;
     const { name, title, version } = info;
     const texts = Object.entries({ name, title, version }).filter(([, value]) => typeof value === "string");
-    return Object.fromEntries(texts.map(([key, value]) => [key, cut(String(value), 200)]));
+    return Object.fromEntries(texts.map(([key, value]) => [key, cut(String(value), TEXT_CHARACTERS)]));
   }
 
   /** The top-level capabilities it advertises, in reasonable number and length. */

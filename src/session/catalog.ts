@@ -52,6 +52,8 @@ export interface LeftOut {
 
 /** Of each kind. */
 const MAX_NOTES = 50;
+/** Of a name that is too long to be one. */
+const NOTED_CHARACTERS = 100;
 /** Longer addresses are no names of resources. */
 const ADDRESS_CHARACTERS = 4096;
 
@@ -83,7 +85,7 @@ export function makeCatalog(
       }
       if (name.length > nameCharacters) {
         if (leftOut.length < MAX_NOTES)
-          leftOut.push({ name: cut(name, 100), reason: `its ${nameKey} has ${name.length} characters` });
+          leftOut.push({ name: cut(name, NOTED_CHARACTERS), reason: `its ${nameKey} has ${name.length} characters` });
         continue;
       }
       const problem = kind === "tools" && transport === "http" ? dialect.refuseTool(item["inputSchema"]) : undefined;

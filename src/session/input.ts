@@ -8,6 +8,9 @@ import { serverContext } from "../server-context.ts";
 import type { InputAnswer } from "./answer.ts";
 import type { FormChecks } from "./elicitation.ts";
 
+/** Of why a host failed to answer, for the server that asked. */
+const REASON_CHARACTERS = 200;
+
 export interface InputOptions {
   readonly server: string;
   readonly services: HostServices;
@@ -63,7 +66,7 @@ export class InputPort {
       });
       return sendable(await Promise.race([this.#dispatch(method, params, given), late]));
     } catch (error) {
-      return { error: { code: INTERNAL_ERROR, message: cut(reasonOf(error), 200) } };
+      return { error: { code: INTERNAL_ERROR, message: cut(reasonOf(error), REASON_CHARACTERS) } };
     } finally {
       release?.();
       clearTimeout(timer);

@@ -5,6 +5,9 @@ import type { Target } from "../runtime/settings.ts";
 
 type Params = Readonly<Record<string, unknown>>;
 
+const TEXT_CHARACTERS = 4096;
+const URL_CHARACTERS = 8192;
+
 /** Reads one tool's parameters; every problem is an `invalid_params` that names the place and what belongs there. */
 export class ParamReader {
   readonly #tool: ToolName;
@@ -30,7 +33,7 @@ export class ParamReader {
   }
 
   /** A non-empty string, or `undefined` where it is absent or null. */
-  text(name: string, maxCharacters: number = 4096): string | undefined {
+  text(name: string, maxCharacters: number = TEXT_CHARACTERS): string | undefined {
     const value = this.#value(name);
     if (value === undefined) return undefined;
     if (typeof value !== "string") throw this.fail(name, "must be a string");
@@ -67,7 +70,7 @@ export class ParamReader {
   target(): Target {
     const server = this.text("server");
     const configPath = this.text("configPath");
-    const url = this.text("url", 8192);
+    const url = this.text("url", URL_CHARACTERS);
     if (url !== undefined && server !== undefined)
       throw this.fail("url", "cannot be given together with server", "Give one of them.");
     if (url !== undefined && configPath !== undefined)
