@@ -1,6 +1,7 @@
+import { Cancellation } from "../cancellation.ts";
 import type { Limits } from "../limits.ts";
 import type { Dialect } from "../protocol/dialect.ts";
-import { INTERNAL_ERROR, type JsonRpcRequest, METHOD_NOT_FOUND } from "../protocol/jsonrpc.ts";
+import { INTERNAL_ERROR, type JsonRpcRequest, METHOD_NOT_FOUND, type RequestId } from "../protocol/jsonrpc.ts";
 import type { InputAnswer } from "./answer.ts";
 import type { InputPort } from "./input.ts";
 
@@ -10,10 +11,10 @@ export interface QuestionsOptions {
   readonly limits: Limits;
 }
 
-/** Requests that a server sends to us: each is answered, once, and never later than it is of use. */
+/** Requests that a server sends to us: each is answered, once and never later than it is of use, unless the server takes it back. */
 export class Questions {
   readonly #options: QuestionsOptions;
-  #open = 0;
+  readonly #open = new Map<Cancellation, RequestId>();
   /** The last call was given up and none waits: a question that still comes belongs to nobody. */
   #abandoned = false;
 
@@ -32,8 +33,16 @@ export class Questions {
     this.#options.input.withdraw();
   }
 
-  /** The answer, within `milliseconds`; nothing where the revision lets no server ask, since an answer would break it too. */
-  async answer({ method, params }: JsonRpcRequest, milliseconds: number): Promise<InputAnswer | undefined> {
+  /** The server takes a question back (Utilities, Cancellation): it is withdrawn from the host, and gets no answer. */
+  takeBack(id: unknown): void {
+    for (const [takenBack, asked] of this.#open) if (asked === id) takenBack.cancel();
+  }
+
+  /**
+   * The answer, within `milliseconds`; nothing for a question that was taken back, or where the revision lets no server ask,
+   * since an answer would break it too.
+   */
+  async answer({ id, method, params }: JsonRpcRequest, milliseconds: number): Promise<InputAnswer | undefined> {
     const { dialect, input, limits } = this.#options;
     // Where it may ask anything at all, it may ping.
     if (!dialect.serverMayAsk("ping")) return undefined;
@@ -43,12 +52,14 @@ export class Questions {
     if (this.#abandoned && method === "elicitation/create") return { result: { action: "cancel" } };
     if (this.#abandoned && method === "sampling/createMessage")
       return failure(INTERNAL_ERROR, "The call was cancelled");
-    if (this.#open >= limits.openQuestions) return failure(INTERNAL_ERROR, "Too many open questions");
-    this.#open++;
+    if (this.#open.size >= limits.openQuestions) return failure(INTERNAL_ERROR, "Too many open questions");
+    const takenBack = new Cancellation();
+    this.#open.set(takenBack, id);
     try {
-      return await input.ask(method, params ?? {}, milliseconds);
+      const answer = await input.ask(method, params ?? {}, milliseconds, takenBack);
+      return takenBack.cancelled ? undefined : answer;
     } finally {
-      this.#open--;
+      this.#open.delete(takenBack);
     }
   }
 }

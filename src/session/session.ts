@@ -212,6 +212,7 @@ export class Session implements Sink, PendingOwner {
       const report = progressReport(facts);
       if (report !== undefined) this.#pending.find(facts["progressToken"] as string | number)?.progress(report);
     } else if (method === "notifications/message") this.#options.log?.(logEntry(facts));
+    else if (method === "notifications/cancelled") this.#questions.takeBack(facts["requestId"]);
     // Everything else tells of changes that the next discovery sees anyway, or is not ours to understand.
   }
 

@@ -330,6 +330,38 @@ describe("questions of a server", () => {
     expect(host.pids("slow")).toHaveLength(1);
   });
 
+  test("a question that its server takes back is withdrawn from the host, and not answered", async () => {
+    const open = new Set<string>();
+    const ask = (name: string, signal: AbortSignal): Promise<never> => {
+      open.add(name);
+      return new Promise((_, reject) => {
+        signal.addEventListener("abort", () => {
+          open.delete(name);
+          reject(new Error("nobody waits"));
+        });
+      });
+    };
+    const services: HostServices = {
+      elicit: (_params, { signal }) => ask("form", signal),
+      createMessage: (_params, { signal }) => ask("sample", signal),
+    };
+    const host = make({ services }).serve("asks", "messages", "asks-and-withdraws");
+    const asking = host.call("asks", "ask", {
+      questions: [
+        { id: "1", ...FORM },
+        { id: 1, ...SAMPLE },
+      ],
+    });
+    await waitFor("the host is asked both", () => open.size === 2);
+    expect(textOf(await host.call("asks", "withdraw"))).toBe("withdrawn");
+    expect(textOf(await asking)).toBe("went on without an answer");
+    expect([...open]).toEqual([]);
+    await host.call("asks", "withdraw");
+    expect(host.ledger("asks").filter(({ message }) => message?.method === undefined && message !== undefined)).toEqual(
+      [],
+    );
+  });
+
   test("an open question is withdrawn from the host when the connection ends", async () => {
     let withdrawn = false;
     let asked = (): void => undefined;
