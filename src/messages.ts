@@ -72,7 +72,7 @@ export interface Facts {
   "closed.stopped": { server: string; outcomeUnknown: boolean };
   "stdin.blocked": { server: string; method: string };
 
-  "protocol.noAnswer": { server: string; method: string; outcomeUnknown: boolean };
+  "protocol.noAnswer": { server: string; method: string; outcomeUnknown: boolean; body?: string };
   "protocol.unreadable": {
     server: string;
     method: string;
@@ -353,8 +353,8 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
 
   "protocol.noAnswer": {
     code: "protocol_error",
-    say: ({ server, method, outcomeUnknown }) =>
-      `Server ${quote(server)} gave no answer to ${method}: the response ended without an answer to this request.${unknown(outcomeUnknown)}`,
+    say: ({ server, method, outcomeUnknown, body }) =>
+      `Server ${quote(server)} gave no answer to ${method}: the response ended without an answer to this request.${unknown(outcomeUnknown)}${body ? ` It says: ${body}` : ""}`,
   },
   "protocol.unreadable": {
     code: "protocol_error",

@@ -235,7 +235,7 @@ function remedyFor(error: unknown, connection: Connection): Remedy {
 
 /** Real servers say in many ways that they no longer know a session. */
 function mayMeanDeadSession({ situation, details }: AdapterError): boolean {
-  // An error for no request in particular is dropped: what is left is an exchange without an answer.
+  // What has no answer to the list may have an error for no request in particular.
   if (situation === "protocol.noAnswer") return true;
   if (situation !== "http.status" && situation !== "rpc.error") return false;
   const { status } = details;

@@ -12,7 +12,7 @@ import {
 } from "../protocol/jsonrpc.ts";
 import { negotiate } from "../protocol/opening.ts";
 import { REVISIONS } from "../protocol/versions.ts";
-import type { Raw, Sink, Transport } from "../transport/transport.ts";
+import type { Raw, SendOptions, Sink, Transport } from "../transport/transport.ts";
 import { boundedError } from "./answer.ts";
 import { sendNotice } from "./notice.ts";
 import { Session, type SessionOptions } from "./session.ts";
@@ -124,7 +124,7 @@ class Line implements Sink {
     this.#options.onTransport(this.#transport);
     // A transport that was left behind may still report its end.
     const sink: Sink = {
-      message: (raw) => generation !== this.#generation || this.message(raw),
+      message: (raw, to) => generation !== this.#generation || this.message(raw, to),
       closed: (error) => {
         if (generation === this.#generation) this.closed(error);
       },
@@ -159,8 +159,8 @@ class Line implements Sink {
     void this.#transport?.close();
   }
 
-  message(raw: Raw): boolean {
-    if (this.#target !== undefined) return this.#target.message(raw);
+  message(raw: Raw, to?: SendOptions): boolean {
+    if (this.#target !== undefined) return this.#target.message(raw, to);
     const messages = parseMessages(raw.toString(), this.#options.limits);
     if (messages === undefined) return false;
     const answer = messages.find((message) => this.#isAnswer(message));

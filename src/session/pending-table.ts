@@ -36,6 +36,14 @@ export class PendingTable {
     return this.#nextId++;
   }
 
+  /** Milliseconds until silence ends the last of those that have a deadline; 0 without any. */
+  get longestMs(): number {
+    let longest = 0;
+    for (const { remainingMs } of this.all())
+      if (Number.isFinite(remainingMs)) longest = Math.max(longest, remainingMs);
+    return longest;
+  }
+
   all(): readonly Pending[] {
     return this.#slots.filter((pending) => pending !== undefined);
   }

@@ -12,7 +12,8 @@ import {
   type JsonRpcResponse,
   parseMessages,
 } from "../protocol/jsonrpc.ts";
-import { HANDED_OVER, type Raw, type Sink, type Transport } from "../transport/transport.ts";
+import { quoteText } from "../remote-text.ts";
+import { HANDED_OVER, type Raw, type SendOptions, type Sink, type Transport } from "../transport/transport.ts";
 import { AliveProbe } from "./alive.ts";
 import { Gate } from "./gate.ts";
 import type { InputPort } from "./input.ts";
@@ -120,7 +121,7 @@ export class Session implements Sink, PendingOwner {
 
   // Sink
 
-  message(raw: Raw): boolean {
+  message(raw: Raw, to?: SendOptions): boolean {
     if (this.#pending.settleUnchanged(raw)) {
       if (this.#alive.isOpen) this.#alive.end();
       return true;
@@ -129,7 +130,7 @@ export class Session implements Sink, PendingOwner {
     if (messages === undefined) return false;
     if (this.#alive.isOpen) this.#alive.end();
     const bytes = raw.length / messages.length;
-    for (const message of messages) this.#dispatch(message, raw, bytes);
+    for (const message of messages) this.#dispatch(message, raw, bytes, to);
     return true;
   }
 
@@ -163,8 +164,13 @@ export class Session implements Sink, PendingOwner {
   #sent(pending: Pending): void {
     if (!this.transport.ownStream || pending.settled) return;
     this.#pending.delete(pending);
+    this.#unanswered(pending, "");
+  }
+
+  #unanswered(pending: Pending, words: string): void {
     const { method, outcomeUnknown } = pending;
-    pending.reject(new AdapterError("protocol.noAnswer", { server: this.server, method, outcomeUnknown }));
+    const sent = words === "" ? {} : { body: quoteText(words, this.#options.limits.quotedCharacters) };
+    pending.reject(new AdapterError("protocol.noAnswer", { server: this.server, method, outcomeUnknown, ...sent }));
   }
 
   #notice(message: JsonRpcMessage, isOfUse?: () => boolean): Promise<void> {
@@ -176,18 +182,22 @@ export class Session implements Sink, PendingOwner {
   // Receiving
 
   /** `bytes`: its part of what came. */
-  #dispatch(message: JsonRpcMessage, raw: Raw, bytes: number): void {
-    if (isResponse(message)) this.#settle(message, raw);
+  #dispatch(message: JsonRpcMessage, raw: Raw, bytes: number, to: SendOptions | undefined): void {
+    if (isResponse(message)) this.#settle(message, raw, to);
     else if (isRequest(message)) this.#question(message, bytes);
     else this.#notification(message.method, message.params);
   }
 
-  #settle(response: JsonRpcResponse, raw: Raw): void {
-    const pending = this.#pending.find(response.id);
-    if (pending === undefined) return; // A late, second or foreign answer.
+  #settle(response: JsonRpcResponse, raw: Raw, to: SendOptions | undefined): void {
+    // An error for no request in particular: on a request's own stream it can be about that one only (Basic, Responses).
+    const unread = response.id === null && to instanceof Pending ? to : undefined;
+    const pending = unread ?? this.#pending.find(response.id);
+    if (pending === undefined || pending.settled) return; // A late, second or foreign answer.
     this.#pending.delete(pending);
     if (isFailure(response)) {
-      pending.resolve({ error: response.error, status: pending.status });
+      // It may be about the session, and a list is worth another attempt: as after every exchange without an answer.
+      if (unread?.outcomeUnknown === false) this.#unanswered(pending, response.error.message);
+      else pending.resolve({ error: response.error, status: pending.status });
       return;
     }
     if (response.result === undefined) {
@@ -227,9 +237,7 @@ export class Session implements Sink, PendingOwner {
 
   /** A question must be settled early enough for the server to go on with the call it belongs to. */
   #questionMs(): number {
-    let longest = 0;
-    for (const pending of this.#pending.all())
-      if (Number.isFinite(pending.remainingMs)) longest = Math.max(longest, pending.remainingMs);
+    const longest = this.#pending.longestMs;
     return longest === 0 ? this.#options.limits.defaultTimeoutSeconds * 1000 : longest * QUESTION_SHARE;
   }
 

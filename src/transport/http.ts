@@ -131,7 +131,7 @@ export class HttpTransport implements Transport {
     if (contentType === "text/event-stream") return this.#stream(response, options);
     const { limits } = this.#client;
     if (contentType !== "text/html")
-      return response.whole(limits.messageBytes, (body) => this.#whole(response, message, body));
+      return response.whole(limits.messageBytes, (body) => this.#whole(response, message, body, options));
     return response.beginning(limits.refusalBytes, limits.refusalMs).then((page) => {
       throw this.#unreadable(response, message, page, "it is a web page");
     });
@@ -145,12 +145,7 @@ export class HttpTransport implements Transport {
 
   async #stream(response: HttpResponse, options: SendOptions): Promise<ReplyStream | undefined> {
     const { server, limits } = this.#client;
-    const stream = new ReplyStream({
-      server,
-      limits,
-      sink: this.#sink as Sink,
-      answered: () => options.answered?.() === true,
-    });
+    const stream = new ReplyStream({ server, limits, sink: this.#sink as Sink, request: options });
     try {
       if (await stream.read(response)) return undefined;
     } catch (error) {
@@ -165,8 +160,8 @@ export class HttpTransport implements Transport {
   }
 
   /** Whatever the type says, a message is a message; a web page never is. An empty body is no answer, which the session notices. */
-  #whole(response: HttpResponse, message: JsonRpcRequest, body: Buffer): undefined {
-    if (body.length === 0 || this.#sink?.message(withoutMark(body))) return undefined;
+  #whole(response: HttpResponse, message: JsonRpcRequest, body: Buffer, options: SendOptions): undefined {
+    if (body.length === 0 || this.#sink?.message(withoutMark(body), options)) return undefined;
     throw this.#unreadable(response, message, { bytes: body, whole: true }, "it is not a JSON-RPC message");
   }
 

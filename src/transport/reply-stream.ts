@@ -2,7 +2,7 @@ import { AdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import type { HttpResponse } from "./response.ts";
 import { EventStreamDecoder, type StreamEvent } from "./sse.ts";
-import type { Sink } from "./transport.ts";
+import type { SendOptions, Sink } from "./transport.ts";
 
 /** What a header can carry of an event id. */
 const SENDABLE_ID = /^[\x20-\x7e\x80-\xff]{1,4096}$/;
@@ -11,7 +11,8 @@ export interface ReplyStreamOptions {
   readonly server: string;
   readonly limits: Limits;
   readonly sink: Sink;
-  readonly answered: (() => boolean) | undefined;
+  /** The request that it answers. */
+  readonly request?: SendOptions;
 }
 
 /** The event stream that answers one request, over however many connections it comes. */
@@ -65,8 +66,9 @@ export class ReplyStream {
       this.lastEventId = SENDABLE_ID.test(id) ? id : undefined;
     }
     // Data that is no message (a keep-alive, a garbled line) is passed over; the answer may still follow.
-    if (data.length === 0 || (type !== "" && type !== "message") || !this.#options.sink.message(data)) return;
+    const { sink, request } = this.#options;
+    if (data.length === 0 || (type !== "" && type !== "message") || !sink.message(data, request)) return;
     this.advanced = true;
-    this.#answered = this.#options.answered?.() === true;
+    this.#answered = request?.answered?.() === true;
   }
 }

@@ -93,7 +93,7 @@ export class StandingStream {
 
   async #listen(decided: () => void): Promise<void> {
     const { client, sink } = this.#options;
-    const stream = new ReplyStream({ server: client.server, limits: client.limits, sink, answered: undefined });
+    const stream = new ReplyStream({ server: client.server, limits: client.limits, sink });
     this.#attempt = new Cancellation();
     if (client.stopped.aborted) this.#attempt.cancel();
     try {

@@ -9,9 +9,10 @@ export type Raw = Buffer | string;
 export interface Sink {
   /**
    * Takes one framed message. Returns whether it was JSON-RPC at all; what a `false` means (a junk line, a broken body) is
-   * the transport's to say. Bytes are lent: they are good until this returns.
+   * the transport's to say. Bytes are lent: they are good until this returns. `to`: the options of the request on whose own
+   * stream it came.
    */
-  message(raw: Raw): boolean;
+  message(raw: Raw, to?: SendOptions): boolean;
   /** The connection cannot be used any more. Called at most once, never after `close` was called. */
   closed(error: Error): void;
 }

@@ -156,6 +156,18 @@ const SCENARIOS: Record<string, Scenario> = {
         }),
       ),
   },
+  "error-without-id": {
+    post: (exchange) =>
+      exchange.json(JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32700, message: "no such city" } })),
+  },
+  "error-without-id-streamed": streaming((exchange) => {
+    exchange.event(JSON.stringify({ jsonrpc: "2.0", error: { code: -32700, message: "no such city" } }));
+  }),
+  "list-error-without-id": {
+    on: "tools/list",
+    post: (exchange) =>
+      exchange.json(JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32603, message: "not today" } })),
+  },
   progress: {
     post: (exchange) => {
       const { _meta: meta } = (exchange.seen.rpc.params ?? {}) as { _meta?: { progressToken?: unknown } };
@@ -330,6 +342,24 @@ describe("exchanges that end without the answer, through mcp_call", () => {
         details: { rpcError: { code: -32602, message: "bad city", data: { a: 1 } } },
       });
     expect(server.posts("rpc-error", "initialize")).toHaveLength(1);
+  });
+
+  test.each(["error-without-id", "error-without-id-streamed"])(
+    "an error about a request whose id the server could not read is about the request it answers (%s)",
+    async (scenario) => {
+      const failure = await hosting(scenario).callFailure("srv", "echo");
+      expect(failure).toMatchObject({
+        code: "rpc_error",
+        details: { rpcError: { code: -32700, message: "no such city" } },
+      });
+      expect(failure.message).toContain("no such city");
+    },
+  );
+
+  test("the words of such an error are told of a list too", async () => {
+    const failure = await hosting("list-error-without-id").listFailure("srv");
+    expect(failure.code).toBe("protocol_error");
+    expect(failure.message).toContain("not today");
   });
 });
 
