@@ -98,11 +98,12 @@ export class InputPort {
     }
     if (method === "sampling/createMessage") {
       // Client, Sampling: tools must not be offered to a client that did not declare them.
-      if (params["tools"] !== undefined) return invalidQuestion("This client does not support tools in sampling");
+      if (params["tools"] !== undefined || params["toolChoice"] !== undefined)
+        return invalidQuestion("This client does not support tools in sampling");
       const result = await services.createMessage?.({ ...params }, context);
       if (!isObject(result) || !(isObject(result["content"]) || Array.isArray(result["content"])))
         return malformed("a message");
-      return { result: { role: "assistant", model: "unknown", ...result } };
+      return { result: { role: "assistant", model: "unknown", ...result, content: plainest(result["content"]) } };
     }
     const { elicit } = services;
     if (elicit === undefined) return malformed("an elicitation");
@@ -116,6 +117,11 @@ export class InputPort {
 
 function isRoot(root: unknown): boolean {
   return isObject(root) && typeof root["uri"] === "string" && root["uri"].startsWith("file://");
+}
+
+/** Only revisions from 2025-11-25 on have lists of blocks; a single block stands by itself in all of them. */
+function plainest(content: unknown): unknown {
+  return Array.isArray(content) && content.length === 1 ? content[0] : content;
 }
 
 /** @throws TypeError or RangeError where the host's answer has no JSON text. */

@@ -4,13 +4,16 @@ import { LIMITS } from "../../src/limits.ts";
 import { InputPort } from "../../src/session/input.ts";
 import { helpfulHost } from "../support/era-servers.ts";
 
-test("a sampling question that brings tools is refused, since they were not declared", async () => {
-  const services = helpfulHost();
-  const port = new InputPort({ server: "s", services, limits: LIMITS });
-  const answer = await port.ask("sampling/createMessage", { messages: [], maxTokens: 1, tools: [] }, 1000);
-  expect(answer).toMatchObject({ error: { code: -32602 } });
-  expect(services.asked).toEqual([]);
-});
+test.each([{ tools: [] }, { toolChoice: { mode: "none" } }])(
+  "a sampling question that brings tools is refused, since they were not declared (%j)",
+  async (more) => {
+    const services = helpfulHost();
+    const port = new InputPort({ server: "s", services, limits: LIMITS });
+    const answer = await port.ask("sampling/createMessage", { messages: [], maxTokens: 1, ...more }, 1000);
+    expect(answer).toMatchObject({ error: { code: -32602 } });
+    expect(services.asked).toEqual([]);
+  },
+);
 
 test("what a host leaves out of a message is filled in, what is no message is refused", async () => {
   const ask = async (given: unknown): Promise<unknown> => {
@@ -20,6 +23,10 @@ test("what a host leaves out of a message is filled in, what is no message is re
   const content = { type: "text", text: "Hi" };
   expect(await ask({ content })).toEqual({ result: { role: "assistant", model: "unknown", content } });
   expect(await ask({ role: "user", model: "m", content })).toEqual({ result: { role: "user", model: "m", content } });
+  const block = { result: { role: "assistant", model: "unknown", content } };
+  expect(await ask({ content: [content] })).toEqual(block);
+  const two = [content, { type: "text", text: "again" }];
+  expect(await ask({ content: two })).toMatchObject({ result: { content: two } });
   for (const nonsense of [null, "text", {}, { content: "text" }, []])
     expect(await ask(nonsense)).toMatchObject({ error: { code: -32603 } });
 });
