@@ -73,8 +73,8 @@ function resource(value: unknown): ContentBlock {
 
 function labelled(link: Readonly<Record<string, unknown>>): string {
   const { name, title, uri, mimeType, description } = link;
-  const parts = [title ?? name, uri, mimeType, description].filter((part) => typeof part === "string" && part !== "");
-  return parts.join(", ");
+  const parts = [name, title === name ? "" : title, uri, mimeType, description];
+  return parts.filter((part) => typeof part === "string" && part !== "").join(", ");
 }
 
 function mime(block: Readonly<Record<string, unknown>>): string {

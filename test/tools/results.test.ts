@@ -74,7 +74,7 @@ describe("what a model sees of a result", () => {
     expect(texts[0]).toBe("first");
     expect(texts[1]).toMatch(/^image\/png \d+$/);
     expect(texts[2]).toMatch(/audio.*audio\/wav.*4 bytes/);
-    expect(texts[3]).toMatch(/report.*file:\/\/\/report\.md/);
+    expect(texts[3]).toMatch(/\breport\b.*What was found.*file:\/\/\/report\.md/);
     expect(texts[4]).toBe("embedded in full");
     expect(texts[5]).toMatch(/file:\/\/\/data\.bin.*application\/octet-stream.*4 bytes/);
     expect(texts[6]).toBe("last");
