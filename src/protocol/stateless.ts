@@ -47,6 +47,13 @@ export function statelessRequest(
   return { jsonrpc: "2.0", id, method, params: withMeta(params, meta) };
 }
 
+/** The HTTP headers of a request that somebody else made: those of this revision if it declares its revision itself. */
+export function headersOfDeclared(message: JsonRpcRequest): Readonly<Record<string, string>> {
+  const meta = message.params?.["_meta"];
+  const revision = isObject(meta) ? meta[`${META}protocolVersion`] : undefined;
+  return typeof revision === "string" ? { "MCP-Protocol-Version": revision, ...mirrorHeaders(message) } : {};
+}
+
 /** What a `server/discover` result says of the server. */
 export function discoveredIdentity(result: Readonly<Record<string, unknown>>): ServerIdentity {
   const meta = result["_meta"];

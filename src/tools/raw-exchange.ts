@@ -1,6 +1,7 @@
 import { Cancellation } from "../cancellation.ts";
 import { AdapterError } from "../errors.ts";
 import { isResponse, type JsonRpcResponse, parseMessages, type RequestId } from "../protocol/jsonrpc.ts";
+import { headersOfDeclared } from "../protocol/stateless.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import { transportFactory } from "../transport/create.ts";
 import type { ToolContext } from "./tool.ts";
@@ -42,7 +43,8 @@ export async function rawExchange(
       closed: () => undefined,
     });
     const message = { jsonrpc: "2.0", id, method, ...(Object.keys(params).length === 0 ? {} : { params }) } as const;
-    await transport.send(message, { cancellation: givenUp, answered: () => response !== undefined });
+    const headers = headersOfDeclared(message);
+    await transport.send(message, { headers, cancellation: givenUp, answered: () => response !== undefined });
   } catch (error) {
     if (cancellation.cancelled) throw new AdapterError("cancelled", { server });
     if (timedOut)

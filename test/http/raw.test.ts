@@ -105,6 +105,23 @@ describe("mcp_request with a url is one exchange", () => {
     },
   );
 
+  test("that declares its revision carries the headers that servers of that revision want, and no other does", async () => {
+    const _meta = {
+      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+      "io.modelcontextprotocol/clientCapabilities": {},
+    };
+    const params = { name: "grüße", arguments: {} };
+    await make().run("mcp_request", raw("json", { method: "tools/call", params: { ...params, _meta } }));
+    await make().run("mcp_request", raw("json", { method: "tools/call", params }));
+    const [declared, plain] = server.requests("json").map(({ headers }) => headers);
+    expect(declared).toMatchObject({
+      "mcp-protocol-version": "2026-07-28",
+      "mcp-method": "tools/call",
+      "mcp-name": "=?base64?Z3LDvMOfZQ==?=",
+    });
+    for (const name of ["mcp-protocol-version", "mcp-method", "mcp-name"]) expect(plain).not.toHaveProperty(name);
+  });
+
   test("an id that comes back as a string is ours [B01]", async () => {
     expect(jsonOf(await make().run("mcp_request", raw("string-id", { id: 5 })))["result"]).toEqual({
       method: "vendor/method",
