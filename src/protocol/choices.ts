@@ -14,10 +14,10 @@ export function choicesOf({
 }: Readonly<Record<string, unknown>>): readonly Choice[] | undefined {
   if (Array.isArray(values))
     return values.map((value, at) => choice(value, Array.isArray(names) ? names[at] : undefined));
-  const titled = Array.isArray(oneOf) ? oneOf : anyOf;
-  return Array.isArray(titled)
-    ? titled.filter(isObject).map(({ const: value, title }) => choice(value, title))
-    : undefined;
+  const titled: unknown = Array.isArray(oneOf) ? oneOf : anyOf;
+  // Alternatives without a value of their own are no choices.
+  const choices = Array.isArray(titled) ? titled.filter((each) => isObject(each) && Object.hasOwn(each, "const")) : [];
+  return choices.length === 0 ? undefined : choices.map(({ const: value, title }) => choice(value, title));
 }
 
 function choice(value: unknown, title: unknown): Choice {

@@ -5,7 +5,11 @@ import { checkAgainst } from "../validation/validator.ts";
 import type { InputAnswer } from "./answer.ts";
 
 type Ask = (params: Record<string, unknown>) => Promise<ElicitResult | undefined>;
-type Properties = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+type Field = Readonly<Record<string, unknown>>;
+
+interface Form extends Field {
+  readonly properties: Readonly<Record<string, Field>>;
+}
 
 const DECLINED: InputAnswer = { result: { action: "decline" } };
 /** Client, Elicitation: forms are flat. A field without a type may still be a choice. */
@@ -60,15 +64,13 @@ export async function elicitation(
   const mode = params["mode"] ?? "form";
   if (mode !== "form" && mode !== "url") return invalid("mode is neither form nor url");
   if (mode === "url") return urlMode(params, ask);
-  const schema = params["requestedSchema"];
-  const properties = isObject(schema) && schema["type"] === "object" ? schema["properties"] : undefined;
-  if (!isObject(schema) || !isForm(properties))
-    return invalid("requestedSchema is not an object schema with simple properties");
-  const answer = await ask({ ...params });
+  const form = formOf(params["requestedSchema"]);
+  if (form === undefined) return invalid("requestedSchema is not an object schema with simple properties");
+  const answer = await ask({ ...params, requestedSchema: form });
   if (!isObject(answer)) return DECLINED;
   if (answer.action !== "accept") return { result: { action: answer.action === "cancel" ? "cancel" : "decline" } };
-  const content = filledIn(properties, isObject(answer.content) ? answer.content : {});
-  return (await checks.fits(schema, content)) ? { result: { action: "accept", content } } : DECLINED;
+  const content = filledIn(form.properties, isObject(answer.content) ? answer.content : {});
+  return (await checks.fits(form, content)) ? { result: { action: "accept", content } } : DECLINED;
 }
 
 async function urlMode(params: Readonly<Record<string, unknown>>, ask: Ask): Promise<InputAnswer> {
@@ -78,11 +80,34 @@ async function urlMode(params: Readonly<Record<string, unknown>>, ask: Ask): Pro
   return { result: { action: action === "accept" || action === "cancel" ? action : "decline" } };
 }
 
-function isForm(properties: unknown): properties is Properties {
-  return (
-    isObject(properties) &&
-    Object.values(properties).every((field) => isObject(field) && FIELD_TYPES.has(field["type"]))
-  );
+/** The requested schema with plain fields, if it is that of a form. */
+function formOf(schema: unknown): Form | undefined {
+  if (!isObject(schema) || schema["type"] !== "object" || !isObject(schema["properties"])) return undefined;
+  const fields = Object.entries(schema["properties"]).map(([name, field]) => [name, withoutNull(field)] as const);
+  return fields.every(isField) ? { ...schema, properties: Object.fromEntries(fields) } : undefined;
+}
+
+function isField(entry: readonly [string, unknown]): entry is readonly [string, Field] {
+  return isObject(entry[1]) && FIELD_TYPES.has(entry[1]["type"]);
+}
+
+/**
+ * Many servers say of a field that may be left out that it may be null, or is null by default, which no form knows and no
+ * person could type: of two alternatives, the other one is meant.
+ */
+function withoutNull(field: unknown): unknown {
+  if (!isObject(field)) return field;
+  const { default: preset, ...bare } = field;
+  const { anyOf, oneOf, type, ...rest } = preset === null ? bare : field;
+  const given = alternatives(type, anyOf ?? oneOf);
+  const [meant, other] = given.filter((each) => each["type"] !== "null");
+  if (given.length === 2 && meant !== undefined && other === undefined) return { ...meant, ...rest };
+  return preset === null ? bare : field;
+}
+
+function alternatives(type: unknown, schemas: unknown): readonly Field[] {
+  if (Array.isArray(type)) return type.map((each: unknown) => ({ type: each }));
+  return Array.isArray(schemas) ? schemas.filter(isObject) : [];
 }
 
 function isWebAddress(url: unknown): boolean {
@@ -90,7 +115,7 @@ function isWebAddress(url: unknown): boolean {
 }
 
 /** The fields of the form, and no others: what the host gave, else the default. */
-function filledIn(properties: Properties, content: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function filledIn(properties: Form["properties"], content: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const filled: [string, unknown][] = [];
   for (const [name, field] of Object.entries(properties)) {
     const given = Object.hasOwn(content, name) ? content[name] : undefined;

@@ -55,6 +55,43 @@ test("a form's answer holds its own fields and no others, with defaults where th
   expect(answer).toEqual({ result: { action: "accept", content: { a: "x", b: 4 } } });
 });
 
+test("a field that may be null is, for the host, the plain field of a form", async () => {
+  const spellings = {
+    age: { anyOf: [{ type: "integer", minimum: 1 }, { type: "null" }], default: null, title: "Age" },
+    colour: { oneOf: [{ type: "null" }, { type: "string", enum: ["red", "blue"] }] },
+    note: { type: ["string", "null"], default: "none" },
+    sloppy: { type: "string", default: null },
+    choice: { type: "string", oneOf: [{ const: "a", title: "A" }] },
+    both: { anyOf: [{ type: "integer" }, { type: "string" }, { type: "null" }] },
+  };
+  const shown: unknown[] = [];
+  const services: HostServices = {
+    elicit: async ({ requestedSchema }) => {
+      shown.push(requestedSchema);
+      return { action: "accept", content: { age: 36, colour: "red" } };
+    },
+  };
+  const port = new InputPort({ server: "s", services, limits: LIMITS });
+  const requestedSchema = { type: "object", properties: spellings, required: ["age"] };
+  expect(await port.ask("elicitation/create", { message: "?", requestedSchema }, 1000)).toEqual({
+    result: { action: "accept", content: { age: 36, colour: "red", note: "none" } },
+  });
+  expect(shown).toEqual([
+    {
+      type: "object",
+      properties: {
+        age: { type: "integer", minimum: 1, title: "Age" },
+        colour: { type: "string", enum: ["red", "blue"] },
+        note: { type: "string", default: "none" },
+        sloppy: { type: "string" },
+        choice: spellings.choice,
+        both: spellings.both,
+      },
+      required: ["age"],
+    },
+  ]);
+});
+
 test("forms that are costly to check take a bounded part of the time, however many there are", async () => {
   const content = { a: `${"a".repeat(60)}!` };
   const services: HostServices = { elicit: async () => ({ action: "accept", content }) };
