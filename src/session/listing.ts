@@ -150,7 +150,8 @@ export class Listing {
     for (;;) {
       const page = this.#complete(await this.#ask(pages.length, cursor, cancellation));
       const items = isObject(page) ? page[key] : undefined;
-      if (!Array.isArray(items))
+      // Null is what servers in Go make of a list without items.
+      if (items !== null && !Array.isArray(items))
         throw new AdapterError("protocol.result", { server, method, reason: `${key} is not a list` });
       pages.push(page);
       if (cursor === "" && this.#names(pages) === names) {
@@ -158,7 +159,7 @@ export class Listing {
         pages.pop();
         break;
       }
-      count += items.length;
+      count += items?.length ?? 0;
       if (count > this.#limits.discoveryTools)
         throw new AdapterError("limit.items", { server, method, limit: this.#limits.discoveryTools });
       bytes += this.#pages[pages.length - 1]?.answerBytes ?? 0;

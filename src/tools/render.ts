@@ -19,7 +19,9 @@ export function renderResult(result: unknown, limits: Limits): ContentBlock[] {
   const blocks = Array.isArray(content) ? content.slice(0, MAX_BLOCKS).map((block) => renderBlock(block, limits)) : [];
   if (Array.isArray(content) && content.length > MAX_BLOCKS)
     blocks.push(text(`[${content.length - MAX_BLOCKS} more blocks left out]`));
-  if (content !== undefined && !Array.isArray(content)) blocks.push(text(`[content: ${short(content)}]`));
+  // Null is what servers in Go make of a list without items.
+  if (content !== undefined && content !== null && !Array.isArray(content))
+    blocks.push(text(`[content: ${short(content)}]`));
   if (structuredContent !== undefined) {
     const json = JSON.stringify(structuredContent);
     if (!holds(blocks, structuredContent, json)) blocks.push(text(json));

@@ -182,6 +182,14 @@ describe("discovery", () => {
     expect(host.pids("error")).toHaveLength(1);
   });
 
+  test("a list that is null, as servers in Go send an empty one, is empty", async () => {
+    const host = make().serve("null", "lists", "null-lists");
+    for (let round = 0; round < 2; round++) {
+      expect(names(await host.list("null"))).toEqual(["one"]);
+      expect(jsonOf(await host.list("null", { kind: "prompts" }))["prompts"]).toEqual([]);
+    }
+  });
+
   test("a server with resources that knows no templates has none of them", async () => {
     const host = make().serve("plain", "lists", "resources-only");
     for (let round = 0; round < 2; round++)

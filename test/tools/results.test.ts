@@ -111,6 +111,11 @@ describe("what a model sees of a result", () => {
     },
   );
 
+  test("content that is null, as servers in Go send an empty one, is empty", async () => {
+    const { content } = await results().call("results", "content-null");
+    expect(content).toEqual([{ type: "text", text: '{"a":1}' }]);
+  });
+
   test("a null result is shown honestly", async () => {
     const result = await results().call("results", "null-result");
     expect(textOf(result)).toContain("null");
