@@ -28,6 +28,7 @@ const INITIALIZE_ID = 1;
 const OTHER_VERSION_ID = 2;
 const DISCOVER_ID = 3;
 const DISCOVER_AGAIN_ID = 4;
+const BAD_REQUEST = 400;
 
 /**
  * Finds out how to speak with a server. `pin` is `auto` or the one revision that is accepted; `hint` is what this server
@@ -56,7 +57,7 @@ function* handshake(client: ClientIdentity, fresh: boolean): Opening {
   const first = yield { ...initialize(client, INITIALIZE_ID, OFFERED), ...(fresh ? { fresh } : {}) };
   const reading = read(first);
   if (reading.kind === "result") return yield* accept(client, reading.result, OFFERED);
-  if (reading.kind === "other" && !namesSelfDescribing(first)) return failure({ kind: "probe", probe: first });
+  if (reading.kind === "other" && !mayBeSelfDescribing(first)) return failure({ kind: "probe", probe: first });
 
   const named = reading.kind === "error" ? supportedVersions(reading.error) : undefined;
   if (reading.kind === "error" && named !== undefined && !named.includes(SELF_DESCRIBING))
@@ -185,9 +186,13 @@ export function supportedVersions(error: JsonRpcErrorObject): readonly unknown[]
   return error.code === UNSUPPORTED_PROTOCOL_VERSION ? [] : undefined;
 }
 
-/** A refusal that is no JSON-RPC error, and yet names the revision without a handshake. */
-function namesSelfDescribing(probe: Probe): boolean {
-  return probe.kind === "rejected" && refusesRequest(probe.status) && probe.body.includes(SELF_DESCRIBING);
+/**
+ * A refusal that is no JSON-RPC error, and yet names the revision without a handshake; or one of a gateway, which says in no
+ * set words that it misses the headers of that revision (Streamable HTTP, Server Validation).
+ */
+function mayBeSelfDescribing(probe: Probe): boolean {
+  if (probe.kind !== "rejected" || !refusesRequest(probe.status)) return false;
+  return probe.status === BAD_REQUEST || probe.body.includes(SELF_DESCRIBING);
 }
 
 const LISTED = 10;

@@ -100,6 +100,7 @@ describe("auto", () => {
     ],
     ["an HTTP 404 with Method not found", http(404, { jsonrpc: "2.0", id: 1, error: { code: -32601, message: "no" } })],
     ["an HTTP refusal that names the other revision in its own words", http(400, `{"supported":["${NEW}"]}`)],
+    ["a bad request, as a gateway says that misses the headers of the other revision", http(400, "Bad Request")],
     ["an answer that is no object", result(null)],
   ])("falls forward after %s", (_what, first) => {
     const outcome = open("auto", undefined, first, discovered(NEW));
@@ -205,8 +206,10 @@ describe("auto", () => {
     expect(open("auto", undefined, error(-32000), error(-32601)).end).toMatchObject({
       failure: { kind: "refused", rpcError: { code: -32000 } },
     });
-    const first = http(400, { jsonrpc: "2.0", id: 1, error: { code: -32000, message: "no" } });
-    expect(open("auto", undefined, first, error(-32601)).end).toEqual({ failure: { kind: "probe", probe: first } });
+    for (const body of [{ jsonrpc: "2.0", id: 1, error: { code: -32000, message: "no" } }, "no"]) {
+      const first = http(400, body);
+      expect(open("auto", undefined, first, error(-32601)).end).toEqual({ failure: { kind: "probe", probe: first } });
+    }
   });
 
   test.each(["1999-01-01", "", null, 20251125, undefined])("an answer of %p is refused", (version) => {

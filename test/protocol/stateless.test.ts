@@ -437,6 +437,13 @@ describe("processes", () => {
 });
 
 describe("HTTP headers", () => {
+  test("that a gateway misses, in no set words, lead to the way of speaking that has them", async () => {
+    const { host, server } = await setUp("http", "behind-gateway", {});
+    expect(textOf(await host.call("server", "echo", { text: "through" }))).toBe("through");
+    expect(methodsOf(server)).toEqual(["server/discover", "tools/list", "tools/call"]);
+    expect(server.ledger().filter(({ event }) => event === "refused")).toHaveLength(1);
+  });
+
   test("say what the body says, in every round", async () => {
     const { host, server } = await setUp("http", "plain", PINNED, { services: helpfulHost() });
     await host.call("server", "echo", { text: "Hello, 世界", deep: { flag: false } });
