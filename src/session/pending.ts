@@ -159,9 +159,9 @@ export class Pending implements SendOptions, Deadline, CancelListener {
     if (this.#end()) this.#reject(error);
   }
 
-  /** Closes its own exchange, or what is not yet written of it. */
+  /** Closes its own exchange, or what is not yet written of it; a transport that asks only later finds it cancelled. */
   abort(): void {
-    this.#wire?.cancel();
+    this.cancellation.cancel();
   }
 
   #arm(): void {

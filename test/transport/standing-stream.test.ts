@@ -179,6 +179,19 @@ describe("the stream on which servers ask", () => {
     expect(gets("get-hangs")).toBe(3);
   });
 
+  test("is waited for only while the call is wanted: one that was given up meanwhile is not sent", async () => {
+    const host = setUp("get-hangs");
+    await host.list("server");
+    const [before, sent] = [gets("get-hangs"), server.posts("get-hangs").length];
+    const step = host.callStep("server", "echo", { text: "unwanted" });
+    await waitFor("the call waits for the stream", () => gets("get-hangs") > before);
+    step.cancel();
+    // Waits for the same stream, from a later moment on.
+    expect(textOf(await host.call("server", "echo", { text: "wanted" }))).toBe("wanted");
+    const calls = server.posts("get-hangs").slice(sent);
+    expect(calls.map(({ rpc }) => rpc.params)).toMatchObject([{ arguments: { text: "wanted" } }]);
+  });
+
   test("serves a server that opens it only when it has something to ask", async () => {
     const host = setUp("asks-late");
     for (let call = 1; call <= 2; call++) expect(jsonOf(await host.call("server", "echo"))).toEqual({ roots: ROOTS });
