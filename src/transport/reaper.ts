@@ -45,7 +45,8 @@ function createReaper(): Reaper {
   };
   const install = (): void => {
     process.on("exit", killAll);
-    for (const signal of SIGNALS) process.on(signal, onSignal);
+    // Before the host's: one that is called only once is no longer counted as soon as it was called.
+    for (const signal of SIGNALS) process.prependListener(signal, onSignal);
   };
   const uninstall = (): void => {
     process.off("exit", killAll);

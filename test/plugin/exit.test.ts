@@ -132,11 +132,17 @@ onPosix("a host that ends without shutdown leaves no process behind", () => {
     30_000,
   );
 
-  test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
-    "a %s that it handles is its own to answer, and kills no server",
-    async (signal) => {
+  test.each([
+    ["SIGINT", "", "handles"],
+    ["SIGTERM", "", "handles"],
+    ["SIGHUP", "", "handles"],
+    ["SIGINT", " once, since before they were started,", "handles-once"],
+    ["SIGTERM", " once, since before they were started,", "handles-once"],
+  ] as const)(
+    "a %s that it handles%s is its own to answer, and kills no server",
+    async (signal, _, mode) => {
       const harness = configured();
-      const host = startHost(harness, "handles", ["plain", "hang"]);
+      const host = startHost(harness, mode, ["plain", "hang"]);
       await ready(host);
       host.child.kill(signal);
       expect(await host.ended).toBe(5);
