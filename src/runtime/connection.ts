@@ -19,6 +19,8 @@ export class Connection {
   readonly session: Session;
   readonly input: InputPort;
   readonly limits: Limits;
+  /** It was closed on purpose: what it was used for must not bring its server up again. */
+  isDropped = false;
   readonly #listings = new Map<ListKind, Listing>();
   #users = 0;
   #onFree: (() => void) | undefined;

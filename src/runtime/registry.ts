@@ -239,6 +239,7 @@ export class Registry {
     this.#forget(slot);
     slot.isReleased = true;
     slot.connection = undefined;
+    if (connection !== undefined) connection.isDropped = true;
     connecting?.cancellation.cancel();
     const work: Promise<unknown>[] = connection === undefined ? [] : [connection.session.close()];
     for (const transport of slot.transports) work.push(transport.close());

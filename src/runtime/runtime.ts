@@ -147,7 +147,7 @@ export class Runtime {
   ): Promise<Discovered> {
     const remedy = remedyFor(error, connection);
     // A session that was made for this call is not dead; what it refuses it would refuse again.
-    if (remedy === "none" || (remedy === "session" && isNew)) throw error;
+    if (remedy === "none" || connection.isDropped || (remedy === "session" && isNew)) throw error;
     if (remedy === "socket") {
       connection.listing(kind).askFresh();
       return list(connection, kind, options);

@@ -406,6 +406,24 @@ describe("a change of the config", () => {
 });
 
 describe("what was running when its connection is closed", () => {
+  test.each([
+    ["by its user", (host: PluginHarness) => host.run("mcp_list", closing(host, "hang"))],
+    ["since it was disabled", (host: PluginHarness) => host.configure("hang", { command: "x", enabled: false })],
+  ])("%s ends as closed, and a discovery does not bring its server up again", async (_, close) => {
+    const host = make().serve("hang", "timing", "hang-at tools/list");
+    const { configPath } = host;
+    await host.run("mcp_request", { configPath, server: "hang", method: "ping" });
+    const running = host.callStep("hang", "echo");
+    await waitFor("the discovery is running", () => host.received("hang", "tools/list").length === 1);
+    await close(host);
+    await host.run("mcp_list", { configPath });
+    await running.settled;
+    expect(running.poll()).toMatchObject({ tag: "err", code: "closed", details: { outcomeUnknown: false } });
+    running.destroy();
+    expect(host.pids("hang")).toHaveLength(1);
+    expect(jsonOf(await host.run("mcp_list", { action: "status" }))).toEqual({ connections: [] });
+  });
+
   test("ends as closed with its outcome unknown", async () => {
     const host = make().serve("hang", "timing", "hang");
     const running = host.callStep("hang", "hang");
