@@ -17,6 +17,7 @@ const MAX_DELAY_MS = 2_147_483_647;
 export class Deadlines {
   readonly #entries = new Roster<Deadline>();
   #timer: NodeJS.Timeout | undefined;
+  #looking: NodeJS.Immediate | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
 
   /** Sets the deadline of an entry, or moves it; `onDue` is called once then, unless it is cleared before. */
@@ -33,23 +34,33 @@ export class Deadlines {
   /** Drops every deadline, and the timer. */
   stop(): void {
     this.#entries.clear();
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#disarm();
     this.#timerAt = Number.POSITIVE_INFINITY;
+  }
+
+  #disarm(): void {
+    clearTimeout(this.#timer);
+    clearImmediate(this.#looking);
+    this.#timer = undefined;
+    this.#looking = undefined;
   }
 
   #arm(at: number): void {
-    clearTimeout(this.#timer);
+    this.#disarm();
     this.#timerAt = at;
     const delay = Math.min(MAX_DELAY_MS, Math.max(1, Math.ceil(at - performance.now())));
-    this.#timer = setTimeout(() => this.#look(), delay);
+    this.#timer = setTimeout(() => {
+      const now = performance.now();
+      // What came in time while the host was stopped (Ctrl-Z, sleep) or busy is read first: timers run before that.
+      this.#looking = setImmediate(() => this.#look(now));
+    }, delay);
     this.#timer.unref();
   }
 
-  #look(): void {
+  #look(now: number): void {
     this.#timer = undefined;
+    this.#looking = undefined;
     this.#timerAt = Number.POSITIVE_INFINITY;
-    const now = performance.now();
     const due: Deadline[] = [];
     let next = Number.POSITIVE_INFINITY;
     for (const entry of this.#entries.all()) {

@@ -1,6 +1,7 @@
+import { stat } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { type Deadline, Deadlines } from "../src/deadlines.ts";
-import { waitFor } from "./support/wait.ts";
+import { busy, waitFor } from "./support/wait.ts";
 
 let deadlines: Deadlines;
 
@@ -32,6 +33,20 @@ describe("deadlines", () => {
     await waitFor("both are told", () => told.length === 2);
     expect(told).toEqual(["first", "second"]);
     expect(late).toBeGreaterThanOrEqual(40);
+  });
+
+  test("leave what came in time, while the process was busy or stopped, to be read before they are told", async () => {
+    const told: string[] = [];
+    const answered = entry(() => told.push("answered"));
+    const silent = entry(() => told.push("silent"));
+    setImmediate(() => {
+      deadlines.set(answered, 20);
+      deadlines.set(silent, 20);
+      stat(".", () => deadlines.clear(answered));
+      busy(200);
+    });
+    await waitFor("the other is told", () => told.length > 0);
+    expect(told).toEqual(["silent"]);
   });
 
   test("that are cleared, or moved, are not told at their old time", async () => {

@@ -46,11 +46,14 @@ export class SharedAttempt {
       this.#waiters++;
       const listener: CancelListener = { onCancel: () => leave(new AdapterError("cancelled", { server })) };
       const onTimeout = (): void => {
+        if (!waiting) return;
         const more = this.wait.putOff(timeoutMs);
-        if (more > 0) timer = setTimeout(onTimeout, more);
+        if (more > 0) timer = inTime(more);
         else leave(this.#timedOut(timeoutMs));
       };
-      let timer = setTimeout(onTimeout, timeoutMs);
+      // As in `Deadlines`: what came while the host was stopped or busy is read first.
+      const inTime = (milliseconds: number): NodeJS.Timeout => setTimeout(() => setImmediate(onTimeout), milliseconds);
+      let timer = inTime(timeoutMs);
       let waiting = true;
       const settle = (): void => {
         if (!waiting) return;

@@ -76,7 +76,7 @@ export class Session implements Sink, PendingOwner {
     this.#questions = new Questions(options);
     const { openAnswers, waitingAnswers, questionBytes } = options.limits;
     this.#answers = new Gate({ atOnce: openAnswers, waiting: waitingAnswers, bytes: questionBytes });
-    this.#alive = new AliveProbe(options.limits.aliveMs, () => this.#stop());
+    this.#alive = new AliveProbe(options.deadlines, options.limits.aliveMs, () => this.#stop());
   }
 
   get isClosed(): boolean {

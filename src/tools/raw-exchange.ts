@@ -27,10 +27,12 @@ export async function rawExchange(
   const givenUp = new Cancellation();
   const release = cancellation.onCancel(() => givenUp.cancel());
   let timedOut = false;
-  const timer = setTimeout(() => {
+  const giveUp = (): void => {
     timedOut = true;
     givenUp.cancel();
-  }, timeoutMs);
+  };
+  // As in `Deadlines`: what came while the host was stopped or busy is read first.
+  const timer = setTimeout(() => setImmediate(giveUp), timeoutMs);
   try {
     await transport.open({
       message: (raw) => {

@@ -1,3 +1,4 @@
+import { stat } from "node:fs/promises";
 import { describe, expect, test } from "@jest/globals";
 import { Cancellation } from "../../src/cancellation.ts";
 import { AdapterError } from "../../src/errors.ts";
@@ -6,6 +7,7 @@ import type { Connection } from "../../src/runtime/connection.ts";
 import { type Attempt, Registry } from "../../src/runtime/registry.ts";
 import type { ServerSpec } from "../../src/server-spec.ts";
 import type { Transport } from "../../src/transport/transport.ts";
+import { busy } from "../support/wait.ts";
 
 const SCOPE = { key: "library", cwd: "/" };
 const SPEC = {
@@ -121,6 +123,18 @@ test("a connection that is made after its place was released is closed, and its 
   await releasing;
   expect(closed()).toBe(1);
   expect(registry.status(SCOPE)).toEqual([]);
+});
+
+test("a connection that was made in time counts, also where the host was stopped or busy meanwhile", async () => {
+  const { connection } = idleConnection(SPEC);
+  const registry = new Registry(() => stat(".").then(() => connection), LIMITS);
+  const acquired = new Promise((resolve, reject) => {
+    setImmediate(() => {
+      registry.acquire(SCOPE, SPEC, { timeoutMs: 20, cancellation: new Cancellation() }).then(resolve, reject);
+      busy(200);
+    });
+  });
+  await expect(acquired).resolves.toMatchObject({ connection });
 });
 
 test("what servers spoke last is remembered for the newest four times as many as may be connected", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import type { AgentToolResult } from "../../src/contract.ts";
 import { harnesses, textOf } from "../support/plugin-harness.ts";
-import { isAlive, waitFor } from "../support/wait.ts";
+import { busy, isAlive, waitFor } from "../support/wait.ts";
 
 const make = harnesses();
 
@@ -26,6 +26,15 @@ describe("time", () => {
     expect(host.pids("late")).toHaveLength(1);
     expect(host.received("late", "notifications/cancelled")).toHaveLength(1);
   }, 15_000);
+
+  test("an answer that came in time counts, also where the host was stopped or busy meanwhile", async () => {
+    const host = make().serve("hang", "timing", "hang");
+    await host.list("hang");
+    const call = host.call("hang", "slow", { milliseconds: 200 }, { timeoutSeconds: 1 });
+    await waitFor("the call is running", () => host.received("hang", "tools/call").length === 1);
+    setImmediate(() => busy(2000));
+    expect(textOf(await call)).toBe("slow");
+  });
 
   test("a timeout while the call is still being written drops the connection, and the next call starts afresh [J01]", async () => {
     const host = make().serve("slow", "timing", "slow-reader");

@@ -17,6 +17,12 @@ export async function waitFor<T>(
   }
 }
 
+/** Lets nothing else run in this process for so long. */
+export function busy(milliseconds: number): void {
+  const end = performance.now() + milliseconds;
+  while (performance.now() < end);
+}
+
 /** Whether the process runs; a zombie does not. */
 export function isAlive(pid: number): boolean {
   try {
