@@ -40,7 +40,7 @@ export interface Facts {
   "server.unknown": { server: string; configured: readonly string[]; problems?: readonly string[] };
   "server.disabled": { server: string; configPath: string };
 
-  "denied.start": { server: string; configPath?: string; reason: "refused" | "untrusted" };
+  "denied.start": { server: string; configPath?: string; reason: "refused" | "untrusted"; enabledBy?: string };
   "denied.call": { server: string; tool: string };
 
   "spawn.failed": { server: string; command: string; reason: string };
@@ -245,10 +245,10 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
 
   "denied.start": {
     code: "denied",
-    say: ({ server, configPath, reason }) =>
+    say: ({ server, configPath, reason, enabledBy }) =>
       reason === "refused"
         ? `Starting server ${quote(server)} was not approved. Nothing was started.`
-        : `Server ${quote(server)} comes from a project's own file${configPath ? ` (${configPath})` : ""} and nobody approved it, so it was not started. If you trust your projects' files, set "trust": "always" in ~/.config/mcp/mcp.json.`,
+        : `Server ${quote(server)} ${enabledBy ? `is disabled${configPath ? ` in ${configPath}` : ""}; a project's own file (${enabledBy}) enables it,` : `comes from a project's own file${configPath ? ` (${configPath})` : ""}`} and nobody approved it, so it was not started. If you trust your projects' files, set "trust": "always" in ~/.config/mcp/mcp.json.`,
   },
   "denied.call": {
     code: "denied",

@@ -90,11 +90,13 @@ function settingsOf({ base, overrides }: Stack, context: MergeContext, problems:
     try {
       const found = checkOverrides(raw, { ...context, server, configPath });
       const enables = origin === "project" && base.origin !== "project" && found.enabled === true && !enabled;
+      const repeats = origin === "project" && found.enabled === enabled;
       enabled = found.enabled ?? enabled;
       settings = {
         overrides: { ...settings.overrides, ...found },
         autoApproveFrom: found.autoApprove === undefined ? settings.autoApproveFrom : origin,
-        enabledBy: enables ? configPath : found.enabled === undefined ? settings.enabledBy : undefined,
+        // A project's file that only repeats another does not make it the user's word.
+        enabledBy: enables ? configPath : found.enabled === undefined || repeats ? settings.enabledBy : undefined,
       };
     } catch (error) {
       if (!isAdapterError(error)) throw error;

@@ -33,9 +33,13 @@ export class Approval {
     const { name: server, configPath } = spec;
     const facts = { server, ...(configPath === undefined ? {} : { configPath }) };
     if (this.#options.services.approve === undefined) {
-      if (isWantedByProject(spec) && !this.#trusts(spec))
-        throw new AdapterError("denied.start", { ...facts, reason: "untrusted" });
-      return;
+      if (!isWantedByProject(spec) || this.#trusts(spec)) return;
+      const { enabledBy } = spec;
+      throw new AdapterError("denied.start", {
+        ...facts,
+        reason: "untrusted",
+        ...(enabledBy === undefined ? {} : { enabledBy }),
+      });
     }
     const key = JSON.stringify([scope.key, configPath, server, spec.fingerprint]);
     while (!this.#allowed.has(key)) {

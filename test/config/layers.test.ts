@@ -184,6 +184,23 @@ describe("a project entry without command and url", () => {
     expect(specOf(view)).toMatchObject({ enabledBy: path, timeoutSeconds: 5 });
   });
 
+  it("that enables it once more leaves the first one named", async () => {
+    place.user(".rpi/mcp.json", { mcpServers: { s: { ...base, enabled: false } } });
+    const path = place.project(".mcp.json", { mcpServers: { s: { enabled: true } } });
+    place.project(".pi/mcp.json", { mcpServers: { s: { disabled: false } } });
+    place.project(".rpi/mcp.json", { mcpServers: { s: { enabled: true } } });
+    expect(specOf(await place.load())).toMatchObject({ enabledBy: path });
+  });
+
+  it("that the user's own file repeats is the user's word", async () => {
+    place.user(".cursor/mcp.json", { mcpServers: { s: { ...base, disabled: true } } });
+    place.project(".cursor/mcp.json", { mcpServers: { s: { enabled: true } } });
+    place.user(".rpi/mcp.json", { imports: ["cursor"], mcpServers: {} });
+    expect(specOf(await place.load()).enabledBy).toContain(".cursor");
+    place.user(".rpi/mcp.json", { imports: ["cursor"], mcpServers: { s: { enabled: true } } });
+    expect(specOf(await place.load())).not.toHaveProperty("enabledBy");
+  });
+
   it("may be changed by a later one", async () => {
     place.user(".rpi/mcp.json", { mcpServers: { s: base } });
     place.project(".mcp.json", { mcpServers: { s: { enabled: false, timeout: 30 } } });

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import type { ApprovalRequest, HostServices, ServerContext } from "../../src/contract.ts";
 import { harnesses, type PluginHarness, textOf } from "../support/plugin-harness.ts";
@@ -178,6 +179,24 @@ describe("trust, where nobody can be asked", () => {
       expect(message).toContain(".mcp.json");
       expect(host.ledger("plain")).toEqual([]);
       expect(textOf(await host.run("mcp_list", {}))).toContain('"plain"');
+    }
+  });
+
+  test("a user's server that project files enable, which the user has disabled, is denied by the name of the first", async () => {
+    const host = make().serve("plain", "processes", "plain", { enabled: false });
+    const configHome = process.env["XDG_CONFIG_HOME"];
+    process.env["XDG_CONFIG_HOME"] = join(host.folder, "home");
+    try {
+      host.write("home/mcp/mcp.json", readFileSync(host.configPath, "utf8"));
+      for (const path of [".mcp.json", ".rpi/mcp.json"]) host.write(path, { mcpServers: { plain: { enabled: true } } });
+      const { code, message, details } = await host.failure("mcp_call", { server: "plain", tool: "echo" });
+      expect(code).toBe("denied");
+      expect(message).toContain(`a project's own file (${join(host.folder, ".mcp.json")}) enables it`);
+      expect(details).toMatchObject({ enabledBy: join(host.folder, ".mcp.json") });
+      expect(host.ledger("plain")).toEqual([]);
+    } finally {
+      if (configHome === undefined) delete process.env["XDG_CONFIG_HOME"];
+      else process.env["XDG_CONFIG_HOME"] = configHome;
     }
   });
 
