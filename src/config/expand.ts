@@ -11,6 +11,10 @@ const NAME = /^[A-Za-z_]\w*(?:\(x86\))?$/i;
 const NAMESPACE = "env:";
 const DEFAULT = ":-";
 const QUOTED_CHARACTERS = 60;
+/** Each level of defaults is looked through once more, and has a stack frame. */
+const MAX_NESTING = 16;
+/** Characters that all variables of one entry may come to; no system starts a program with more. */
+const MAX_CHARACTERS = 2_097_152;
 
 /**
  * Replaces `${VAR}`, `${env:VAR}` and `${VAR:-default}` in the texts of one entry, once: values are never looked through
@@ -22,6 +26,7 @@ export class Expansion {
   readonly #owner: Owner;
   readonly #env: NodeJS.ProcessEnv;
   readonly #platform: NodeJS.Platform;
+  #characters = 0;
 
   constructor(owner: Owner, env: NodeJS.ProcessEnv, platform: NodeJS.Platform) {
     this.#owner = owner;
@@ -29,8 +34,12 @@ export class Expansion {
     this.#platform = platform;
   }
 
-  /** @throws AdapterError `config.variable` for an unset variable, `config.entry` for what is none. */
+  /** @throws AdapterError `config.variable` for an unset variable, `config.entry` for what is none, or too much of it. */
   text(text: string, field: string): string {
+    return this.#expanded(text, field, 0);
+  }
+
+  #expanded(text: string, field: string, depth: number): string {
     let result = "";
     let rest = 0;
     for (let at = text.indexOf("${"); at !== -1; at = text.indexOf("${", rest)) {
@@ -41,13 +50,13 @@ export class Expansion {
       }
       const end = closingBrace(text, at + 2);
       if (end === -1) throw this.#refuse(field, 'has "${" without its "}"; write "$${" for a literal "${"');
-      result += text.slice(rest, at) + this.#value(text.slice(at + 2, end), field);
+      result += text.slice(rest, at) + this.#value(text.slice(at + 2, end), field, depth);
       rest = end + 1;
     }
     return rest === 0 ? text : result + text.slice(rest);
   }
 
-  #value(inner: string, field: string): string {
+  #value(inner: string, field: string, depth: number): string {
     const named = inner.startsWith(NAMESPACE) ? inner.slice(NAMESPACE.length) : inner;
     const split = named.indexOf(DEFAULT);
     const name = split === -1 ? named : named.slice(0, split);
@@ -58,9 +67,13 @@ export class Expansion {
     const value = variable(this.#env, name, this.#platform);
     this.used.set(name, value);
     if (split !== -1 && (value === undefined || value === "")) {
-      return this.text(named.slice(split + DEFAULT.length), field);
+      if (depth === MAX_NESTING) throw this.#refuse(field, `nests defaults more than ${MAX_NESTING} levels deep`);
+      return this.#expanded(named.slice(split + DEFAULT.length), field, depth + 1);
     }
     if (value === undefined) throw new AdapterError("config.variable", { ...this.#owner, field, variable: name });
+    this.#characters += value.length;
+    if (this.#characters > MAX_CHARACTERS)
+      throw this.#refuse(field, "comes to megabytes once its variables are expanded; use fewer of them");
     return value;
   }
 

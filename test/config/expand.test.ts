@@ -74,6 +74,26 @@ describe("a text", () => {
     },
   );
 
+  it("of defaults within defaults without end is refused at once, whatever its length", async () => {
+    const nested = (levels: number): string => `${"${UNSET:-".repeat(levels)}d${"}".repeat(levels)}`;
+    expect(expand(nested(16))).toBe("d");
+    const began = performance.now();
+    expect(await failure(() => expand(nested(100_000)))).toBe(
+      'config.entry: Server "s" in /c.json: args[0] nests defaults more than 16 levels deep.',
+    );
+    expect(performance.now() - began).toBeLessThan(2000);
+  });
+
+  it("of many variables is refused before it fills the memory", async () => {
+    const env = { LONG: "x".repeat(100_000) };
+    const expansion = new Expansion({ server: "s", configPath: "/c.json" }, env, "linux");
+    expect(expansion.text("${LONG}", "command")).toBe(env.LONG);
+    const work = () => expansion.text("${LONG}".repeat(100_000), "args[0]");
+    expect(await failure(work)).toBe(
+      'config.entry: Server "s" in /c.json: args[0] comes to megabytes once its variables are expanded; use fewer of them.',
+    );
+  });
+
   it.each(["${A", "x${", "${UNSET:-{}"])("%j has no end", async (text) => {
     expect(await failure(() => expand(text))).toContain('has "${" without its "}"');
   });
