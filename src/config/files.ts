@@ -116,9 +116,11 @@ export class Files {
     try {
       opened = this.#system.read(path, format.maxBytes);
     } catch (error) {
-      const gone = MISSING.has((error as NodeJS.ErrnoException).code ?? "");
-      if (gone) return { ...base, seen: undefined, file: undefined };
-      return { ...base, seen: before, file: broken(path, false, unreadable(path, error)) };
+      const code = (error as NodeJS.ErrnoException).code ?? "EUNKNOWN";
+      if (MISSING.has(code)) return { ...base, seen: undefined, file: undefined };
+      // What the system says may be over in a moment (too many open files, another program's lock) and no stamp tells that.
+      const seen = isAdapterError(error) ? before : code;
+      return { ...base, seen, file: broken(path, false, unreadable(path, error)) };
     }
     const { stats, bytes, realPath } = opened;
     const worldWritable = this.#platform !== "win32" && (stats.mode & WRITABLE_BY_OTHERS) !== 0;

@@ -339,6 +339,24 @@ describe("a file", () => {
     expect((await files.read(path, { maxBytes: 10, parse: parseJson })).file).toBeUndefined();
   });
 
+  it("that could not be read for a moment is read by the next load, though nothing about it has changed", async () => {
+    const path = place.project("x.json", "{}");
+    age(path);
+    const codes = ["EMFILE", "EBUSY"];
+    const files = new Files({
+      stat: () => statSync(path),
+      read: () => {
+        const code = codes.shift();
+        if (code !== undefined) throw Object.assign(new Error(code), { code });
+        return { stats: statSync(path), bytes: Buffer.from("{}"), realPath: path };
+      },
+    });
+    const read = async () => (await files.read(path, { maxBytes: 10, parse: parseJson })).file;
+    expect((await read())?.error?.message).toContain("EMFILE");
+    expect((await read())?.error?.message).toContain("EBUSY");
+    expect(await read()).toMatchObject({ value: {} });
+  });
+
   it("whose reading fails in an unforeseen way fails the load", async () => {
     const path = place.project("x.json", "{}");
     const parse = () => Promise.reject(new TypeError("a bug"));
