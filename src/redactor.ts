@@ -5,6 +5,9 @@ const MIN_CHARACTERS = 8;
 /** Fewer characters of a secret give nothing away, and may be any word. */
 const MIN_PIECE = 6;
 const MAX_SECRETS = 4096;
+/** The lines of a private key may be shown one by one, or with other line ends. */
+const LINE_END = /\r\n|\r|\n/;
+const MAX_LINES = 100;
 /** A hash is of the newest `MIN_PIECE` characters: by then an older one is shifted out of it. */
 const HASH_SHIFT = 3;
 const HASHES = 1 << (HASH_SHIFT * MIN_PIECE);
@@ -28,7 +31,7 @@ export class Redactor {
   }
 
   /**
-   * The text with every known secret masked, in its plain, URL-encoded and JSON-escaped spelling and on one line; beside the
+   * The text with every known secret masked, in its plain, URL-encoded and JSON-escaped spelling, on one line and line by line; beside the
    * mark of a cut also what the cut has left of one.
    */
   text(text: string): string {
@@ -208,7 +211,8 @@ function* spellings(secrets: Iterable<string>): Iterable<string> {
   for (const secret of secrets) {
     // A quotation has its blanks squeezed.
     const line = secret.replace(/\s+/g, " ").trim();
-    for (const spelling of line.length < MIN_CHARACTERS ? [secret] : [secret, line]) {
+    const lines = secret.split(LINE_END, MAX_LINES).map((one) => one.trim());
+    for (const spelling of new Set([secret, ...[line, ...lines].filter(({ length }) => length >= MIN_CHARACTERS)])) {
       yield spelling;
       yield encodeSafely(spelling);
       yield JSON.stringify(spelling).slice(1, -1);

@@ -24,6 +24,14 @@ describe("the redactor", () => {
     expect(redactor.text("It says: -----BEGIN KEY----- abc def")).toBe("It says: [redacted]");
   });
 
+  it("masks the lines of a secret that are shown one by one, or with other line ends", () => {
+    redactor.add(["-----BEGIN SOME KEY-----\r\nMIIEvQIBADANBg\r\nkqhkiG9w0BAQEF==\r\n"]);
+    expect(redactor.text("log: MIIEvQIBADANBg\nlog: kqhkiG9w0BAQEF==")).toBe("log: [redacted]\nlog: [redacted]");
+    expect(redactor.text("-----BEGIN SOME KEY-----\nMIIEvQIBADANBg\nkqhkiG9w0BAQEF==\n")).toBe(
+      "[redacted]\n[redacted]\n[redacted]\n",
+    );
+  });
+
   it("masks what a cut has left of a secret, in every spelling", () => {
     redactor.add(["cut/short+secret"]);
     expect(redactor.text("x sekret-abc…")).toBe("x [redacted]…");

@@ -8,9 +8,18 @@ const PLAIN_FACTS = new Set([
   ...["PROGRAMFILES", "PROGRAMFILES(X86)", "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "HOMEDRIVE", "HOMEPATH", "COMSPEC"],
 ]);
 const SECRET_NAME =
-  /TOKEN|KEY|SECRET|PASSWORD|PASSWD|PASSPHRASE|(^|_)PASS(_|$)|AUTH(?!OR)|CREDENTIAL|COOKIE|BEARER|SIGNATURE/i;
+  /TOKEN|KEY|SECRET|PASSWORD|PASSWD|PASSPHRASE|(^|[_-])(PASS|PAT|PWD|JWT|SIG)([_-]|$)|AUTH(?!OR(?!I[SZ]))|CREDENTIAL|COOKIE|BEARER|SIGNATURE/i;
 const PLAIN_HEADER = /^(accept(-.*)?|content-type|user-agent|cache-control)$/i;
-const URL_PASSWORD = /\/\/[^/@\s:]*:([^/@\s]+)@/g;
+const OPTION = /^--?[\w.-]+$/;
+const OPTION_VALUE = /^(--?[\w.-]+)(=)(.+)$/s;
+const HEADER_OPTION = /^(-H|--?headers?)$/;
+/** As docker and env have it, and a header. */
+const ASSIGNMENT = /^([\w.-]+)(=|:\s+)(.+)$/s;
+const HEADER = /^([\w-]+)(:\s*)(.+)$/s;
+/** The password may hold any `@`; a name alone counts where it is as long as a token. */
+const USER_INFORMATION = /(\/\/[^/@\s:]*:)([^/?#\s]+)(?=@)|(\/\/)([^/?#@\s:]{20,})(?=@)/g;
+const PARAMETER = /([?&;])([^=?&;#\s]*)(=)([^&;#\s]+)/g;
+const JSON_MEMBER = /(")([^"\\]+)("\s*:\s*")((?:[^"\\]|\\.)+)/g;
 
 export interface SecretSources {
   readonly endpoint: Endpoint;
@@ -24,15 +33,24 @@ export interface SecretSources {
 export function secretsOf({ endpoint, used, plain }: SecretSources): readonly string[] {
   const found = new Set<string>();
   for (const [name, value] of used) if (value !== undefined && !PLAIN_FACTS.has(name.toUpperCase())) found.add(value);
-  const parts =
-    endpoint.kind === "stdio"
-      ? [
-          ...namedSecrets(Object.entries(endpoint.env)),
-          ...passwords([...endpoint.args, ...Object.values(endpoint.env)]),
-        ]
-      : [...headerSecrets(endpoint.headers), ...namedSecrets(new URL(endpoint.url).searchParams)];
-  for (const part of parts) found.add(part);
-  if (endpoint.kind === "http" && endpoint.oauth) for (const part of oauthSecrets(endpoint.oauth)) found.add(part);
+  const add = (secret: string): string => {
+    for (const part of [secret, ...afterScheme(secret)]) found.add(part);
+    return secret;
+  };
+  if (endpoint.kind === "stdio") {
+    replaceInArguments(endpoint.args, add);
+    for (const [name, value] of Object.entries(endpoint.env)) {
+      if (isSecretName(name)) found.add(value);
+      replaceInText(value, add);
+    }
+  } else {
+    for (const value of [...found])
+      if (!plain.includes(value)) for (const spelling of inAddress(value)) found.add(spelling);
+    for (const [name, value] of new URL(endpoint.url).searchParams) if (isSecretName(name)) found.add(value);
+    replaceInText(endpoint.url, add);
+    for (const [name, value] of Object.entries(endpoint.headers)) if (!PLAIN_HEADER.test(name)) add(value);
+    if (endpoint.oauth) for (const part of oauthSecrets(endpoint.oauth)) found.add(part);
+  }
   return [...found].filter((value) => value.length >= LEAST_CHARACTERS && !plain.includes(value));
 }
 
@@ -41,19 +59,53 @@ export function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name) && !PLAIN_FACTS.has(name.toUpperCase());
 }
 
-function* namedSecrets(pairs: Iterable<readonly [string, string]>): Iterable<string> {
-  for (const [name, value] of pairs) if (isSecretName(name)) yield value;
+/**
+ * A program's arguments with `replace` applied to what looks like a written-out secret: what follows a telling name, and what
+ * `replaceInText` finds.
+ */
+export function replaceInArguments(args: readonly string[], replace: (secret: string) => string): string[] {
+  let option = "";
+  return args.map((argument) => {
+    const before = option;
+    option = OPTION.test(argument) ? argument : "";
+    if (option !== "") return argument;
+    if (isSecretName(before) && !argument.startsWith("-")) return replace(argument);
+    return replaceInArgument(argument, before, replace);
+  });
 }
 
-function* headerSecrets(headers: Readonly<Record<string, string>>): Iterable<string> {
-  for (const [name, value] of Object.entries(headers)) {
-    if (PLAIN_HEADER.test(name)) continue;
-    yield value;
-    const scheme = /^[A-Za-z][\w-]* +(\S.*)$/.exec(value); // "Bearer xyz"
-    if (scheme?.[1] !== undefined) yield scheme[1];
-  }
+function replaceInArgument(argument: string, before: string, replace: (secret: string) => string): string {
+  const [, option = "", equals = "", value = argument] = OPTION_VALUE.exec(argument) ?? [];
+  if (isSecretName(option)) return option + equals + replace(value);
+  const pattern = HEADER_OPTION.test(option || before) ? HEADER : ASSIGNMENT;
+  const [, name = "", separator = "", rest = value] = pattern.exec(value) ?? [];
+  const replaced = isSecretName(name) ? replace(rest) : replaceInText(rest, replace);
+  return option + equals + name + separator + replaced;
 }
 
-function* passwords(texts: Iterable<string>): Iterable<string> {
-  for (const text of texts) for (const match of text.matchAll(URL_PASSWORD)) if (match[1] !== undefined) yield match[1];
+/** A text with `replace` applied to passwords in its addresses, and to the values of parameters and of JSON with a telling name. */
+export function replaceInText(text: string, replace: (secret: string) => string): string {
+  const named = (whole: string, lead: string, name: string, separator: string, value: string): string =>
+    isSecretName(name) ? lead + name + separator + replace(value) : whole;
+  return text
+    .replace(
+      USER_INFORMATION,
+      (_, lead = "", password = "", slashes = "", token = "") => lead + slashes + replace(password || token),
+    )
+    .replace(PARAMETER, named)
+    .replace(JSON_MEMBER, named);
+}
+
+/** `xyz` of `Bearer xyz`. */
+function afterScheme(value: string): readonly string[] {
+  return /^[A-Za-z][\w-]* +(\S.*)$/.exec(value)?.slice(1) ?? [];
+}
+
+/** How an address spells it in its query and in its path: not all characters are encoded there. */
+function* inAddress(value: string): Iterable<string> {
+  const url = new URL("http://h");
+  url.search = `?${value}`;
+  yield url.search.slice(1);
+  url.pathname = `/${value}`;
+  yield url.pathname.slice(1);
 }

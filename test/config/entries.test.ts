@@ -383,6 +383,29 @@ describe("the summary", () => {
       "x --token [redacted] --api-key=[redacted] --name n",
     ],
     [{ command: "x", args: ["--token", "${TOKEN}", "y"] }, "x --token ${TOKEN} y"],
+    [
+      {
+        command: "docker",
+        args: ["run", "-e", "GITHUB_TOKEN=abc", "--env=MYSQL_PWD=abc", "-eAPI_KEY=abc", "-e", "A=b"],
+      },
+      "docker run -e GITHUB_TOKEN=[redacted] --env=MYSQL_PWD=[redacted] -eAPI_KEY=[redacted] -e A=b",
+    ],
+    [
+      { command: "npx", args: ["mcp-remote", "https://h/sse?key=abc", "--header", "Authorization: Bearer abc"] },
+      'npx mcp-remote https://h/sse?key=[redacted] --header "Authorization: [redacted]"',
+    ],
+    [
+      { command: "x", args: ["--header=X-Api-Key:abc", "--header", "Authorization:${AUTH}", "keycloak:latest"] },
+      "x --header=X-Api-Key:[redacted] --header Authorization:${AUTH} keycloak:latest",
+    ],
+    [
+      { command: "x", args: ["postgresql://me:p@ss@h/db", "git+https://0123456789abcdefghij@h/o", "ssh://git@h/o"] },
+      "x postgresql://me:[redacted]@h/db git+https://[redacted]@h/o ssh://git@h/o",
+    ],
+    [{ command: "x", args: ["Server=h;Password=abc;User=u"] }, "x Server=h;Password=[redacted];User=u"],
+    [{ command: "x", args: ['{"apiKey":"abc"}'] }, 'x "{\\"apiKey\\":\\"[redacted]\\"}"'],
+    [{ command: "x", args: ["--token", "${TOKEN:-abc}"] }, "x --token ${TOKEN:-[redacted]}"],
+    [{ command: "x", args: ["http://h:80?mail=a@b", "--author", "Jane"] }, "x http://h:80?mail=a@b --author Jane"],
     [{ url: "https://h/mcp?api_key=abc&x=1" }, "https://h/mcp?api_key=[redacted]&x=1"],
     [{ url: "https://h/mcp?token=${TOKEN}" }, "https://h/mcp?token=${TOKEN}"],
     [{ url: "https://${TOKEN}:pass@h/mcp" }, "https://[redacted]@h/mcp"],
@@ -390,4 +413,15 @@ describe("the summary", () => {
     Object.assign(place.env, { TOKEN: "s3cret-token" });
     expect((await place.entry(raw)).summary).toBe(expected);
   });
+
+  it.each(["?", "&", "?a=", "--a=", "a: ", "//a:", "//", "@", '"', '"a":', "-", " "])(
+    "of a long address or argument of %j takes no time to speak of",
+    async (text) => {
+      const long = text.repeat(200_000 / text.length);
+      const began = performance.now();
+      await place.entry({ url: `http://h/${long}` });
+      await place.entry({ command: "x", args: [long, "--header", long] });
+      expect(performance.now() - began).toBeLessThan(5000);
+    },
+  );
 });

@@ -2,7 +2,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import type { ConfigView } from "../../src/config/store.ts";
-import type { ServerSpec } from "../../src/server-spec.ts";
+import { Redactor } from "../../src/redactor.ts";
+import type { HttpEndpoint, ServerSpec } from "../../src/server-spec.ts";
 import { ConfigHome, failure } from "../support/config-home.ts";
 
 let place: ConfigHome;
@@ -217,6 +218,35 @@ describe("secrets", () => {
         },
       }),
     ).toEqual(["auth-1234", "key-12345", "password-1", "password-2", "password-3", "secret-12", "token-123"]);
+  });
+
+  it("are what arguments and values of variables write out beside a telling name", async () => {
+    expect(
+      await secrets({
+        command: "x",
+        args: ["-e", "API_KEY=key-12345", "--header", "Authorization: Bearer abcdefgh12", "--token", "token-123"],
+        env: { HEADERS: '{"Authorization": "Bearer ijklmnop34", "Version": "2022-06-28"}', DB_PWD: "password-1" },
+      }),
+    ).toEqual([
+      "Bearer abcdefgh12",
+      "Bearer ijklmnop34",
+      "abcdefgh12",
+      "ijklmnop34",
+      "key-12345",
+      "password-1",
+      "token-123",
+    ]);
+  });
+
+  it("are known as the address spells them", async () => {
+    place.env["MIXED"] = "a b+c/d{e}";
+    const { secrets: found, endpoint } = await place.spec({ url: "http://h/${MIXED}?v=${MIXED}&key=Ab+Cd/Ef==" });
+    const redactor = new Redactor();
+    redactor.add(found);
+    expect(redactor.text((endpoint as HttpEndpoint).url)).toBe("http://h/[redacted]?v=[redacted]&key=[redacted]");
+    expect(found).toContain("Ab Cd/Ef==");
+    place.env["MIXED"] = place.cwd;
+    expect((await place.spec({ url: "http://h${MIXED}" })).secrets).toEqual([]);
   });
 
   it("are telling parameters of an address and what signs us in", async () => {
