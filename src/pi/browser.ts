@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { systemProgram } from "../transport/find-on-windows.ts";
 
 /**
  * Opens a page in the person's browser, with the system's own opener and without a shell. Resolves with whether there is an
@@ -17,6 +18,6 @@ export async function openInBrowser(url: string): Promise<boolean> {
 
 function opener(url: string): [command: string, args: string[]] {
   if (process.platform === "darwin") return ["open", [url]];
-  if (process.platform === "win32") return ["rundll32", ["url.dll,FileProtocolHandler", url]];
+  if (process.platform === "win32") return [systemProgram("rundll32"), ["url.dll,FileProtocolHandler", url]];
   return ["xdg-open", [url]];
 }

@@ -1,6 +1,8 @@
+import { execFile } from "node:child_process";
 import { access, constants } from "node:fs/promises";
 import type { Limits } from "../limits.ts";
 import { descendants, isSameProcess, type ProcessMark } from "./descendants.ts";
+import { systemProgram } from "./find-on-windows.ts";
 import { reaper, signalGroup, signalProcess } from "./reaper.ts";
 
 /** The root of a process tree: on POSIX the leader of a process group of its own. */
@@ -78,8 +80,15 @@ async function treeKillHelps(): Promise<boolean> {
 }
 
 async function treeKill(pid: number, signal: string): Promise<void> {
+  // An error says that the tree is gone already, or that the tool failed: the wait that follows finds out which.
+  if (process.platform === "win32") {
+    const options = { windowsHide: true };
+    await new Promise<void>((resolve) => {
+      execFile(systemProgram("taskkill"), ["/pid", String(pid), "/T", "/F"], options, () => resolve());
+    });
+    return;
+  }
   const { default: kill } = await import("tree-kill");
-  // Its error says that the tree is gone already, or that the tool failed: the wait that follows finds out which.
   await new Promise<void>((resolve) => kill(pid, signal, () => resolve()));
 }
 
