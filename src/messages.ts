@@ -145,6 +145,8 @@ const STDERR_CHARACTERS = 2000;
 const QUOTED_CHARACTERS = 200;
 /** Of a list without an end. */
 const SHOWN_NAMES = 64;
+const SHOWN_PROBLEMS = 8;
+const PROBLEM_CHARACTERS = 400;
 
 /** The words in the sentences that are for a model; whoever tells a person has other words for them, or none. */
 export const MODEL_WORDS = {
@@ -219,12 +221,14 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "config.entry": {
     code: "config_error",
     say: ({ server, configPath, field, reason }) =>
-      `Server ${quote(server)} in ${configPath}: ${field === "" ? "the entry" : field} ${reason}.`,
+      `Server ${quote(server)} in ${configPath}: ${field === "" ? "the entry" : cut(field, QUOTED_CHARACTERS)} ${reason}.`,
   },
   "config.variable": {
     code: "config_error",
-    say: ({ server, configPath, field, variable }) =>
-      `Server ${quote(server)} in ${configPath}: ${field} uses \${${variable}}, which is not set. Set it in the environment or write \${${variable}:-default}.`,
+    say: ({ server, configPath, field, variable }) => {
+      const [where, name] = [cut(field, QUOTED_CHARACTERS), cut(variable, QUOTED_CHARACTERS)];
+      return `Server ${quote(server)} in ${configPath}: ${where} uses \${${name}}, which is not set. Set it in the environment or write \${${name}:-default}.`;
+    },
   },
   "config.url": { code: "invalid_params", say: ({ reason }) => `url ${reason}.` },
   "config.writable": {
@@ -235,7 +239,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "server.unknown": {
     code: "server_not_found",
     say: ({ server, configured, problems }) =>
-      `No server ${quote(server)} is configured. ${configured.length ? `Configured: ${some(configured)}.` : "No server is configured."}${problems?.length ? ` Problems: ${problems.join(" ")}` : ""}`,
+      `No server ${quote(server)} is configured. ${configured.length ? `Configured: ${some(configured)}.` : "No server is configured."}${problems?.length ? ` Problems: ${first(problems)}` : ""}`,
   },
   "server.disabled": {
     code: "server_disabled",
@@ -481,6 +485,12 @@ function withoutCode({ code, message }: { readonly code: number; readonly messag
 function some(names: readonly string[]): string {
   const shown = names.slice(0, SHOWN_NAMES).map(quote).join(", ");
   return names.length > SHOWN_NAMES ? `${shown} and ${names.length - SHOWN_NAMES} more` : shown;
+}
+
+function first(problems: readonly string[]): string {
+  const shown = problems.slice(0, SHOWN_PROBLEMS).map((problem) => cut(problem, PROBLEM_CHARACTERS));
+  const more = problems.length - shown.length;
+  return shown.join(" ") + (more === 0 ? "" : ` And ${more} more, which mcp_list names.`);
 }
 
 function unknown(outcomeUnknown: boolean): string {

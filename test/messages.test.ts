@@ -1,4 +1,5 @@
 import { expect, test } from "@jest/globals";
+import { AdapterError } from "../src/errors.ts";
 import { SENTENCES } from "../src/messages.ts";
 
 function said(stderr: string): string {
@@ -20,4 +21,19 @@ test.each([
   ["none is cut within a character", "🎉".repeat(3000), `…${"🎉".repeat(1000)}`],
 ])("%s", (_, stderr, shown) => {
   expect(said(stderr).split("Its stderr ends:\n")[1]).toBe(shown);
+});
+
+test("problems of config files without end are told in part, each in reasonable length", () => {
+  const problems = Array.from({ length: 1000 }, (_, n) => `Problem ${n} ${"x".repeat(1000)}.`);
+  const { message } = new AdapterError("server.unknown", { server: "s", configured: [], problems });
+  expect(message.length).toBeLessThan(4000);
+  expect(message).toContain("Problem 7 ");
+  expect(message).toMatch(/ And 992 more, which mcp_list names\.$/);
+  const long = "E".repeat(100_000);
+  const owner = { server: "s", configPath: "/c.json", field: `env.${long}` };
+  for (const error of [
+    new AdapterError("config.entry", { ...owner, reason: "must be a text" }),
+    new AdapterError("config.variable", { ...owner, variable: long }),
+  ])
+    expect(error.message.length).toBeLessThan(1000);
 });

@@ -16,6 +16,8 @@ export interface Document {
 /** A JSON object as it was parsed; every key is an own one. */
 export type Json = Readonly<Record<string, unknown>>;
 
+/** Each plugin is looked for at each call. */
+const MAX_LISTED = 100;
 const KNOWN = ["mcpServers", "imports", "pluginPaths", "trust", "maxResultBytes", "$schema"];
 
 /** @throws AdapterError `config.shape` where the file as a whole is unusable. */
@@ -30,9 +32,13 @@ export function readDocument(value: unknown, configPath: string): Document {
   const list = (field: "imports" | "pluginPaths"): readonly string[] => {
     const found = value[field];
     if (found === undefined) return [];
-    if (Array.isArray(found) && found.every((item) => typeof item === "string" && item !== "")) return found;
-    problems.push(shape(`${field} must be a list of texts; it is ignored`));
-    return [];
+    if (!Array.isArray(found) || !found.every((item) => typeof item === "string" && item !== "")) {
+      problems.push(shape(`${field} must be a list of texts; it is ignored`));
+      return [];
+    }
+    if (found.length <= MAX_LISTED) return found;
+    problems.push(shape(`${field} names ${found.length}; only the first ${MAX_LISTED} are read`));
+    return found.slice(0, MAX_LISTED);
   };
   const trusts = trust === "ask" || trust === "always";
   if (trust !== undefined && !trusts) problems.push(shape('trust must be "ask" or "always"; it is ignored'));

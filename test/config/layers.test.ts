@@ -288,6 +288,17 @@ describe("top-level fields", () => {
     expect(messages(view)).toEqual([`${path}: trust is read from user-level files only; it is ignored.`]);
   });
 
+  it("pluginPaths without end are not all looked for, and this is said", async () => {
+    const path = place.project(".mcp.json", {
+      ...server("x"),
+      pluginPaths: Array.from({ length: 101 }, (_, n) => `p${n}`),
+    });
+    const view = await place.load();
+    expect(messages(view).slice(0, 1)).toEqual([`${path}: pluginPaths names 101; only the first 100 are read.`]);
+    expect(view.problems).toHaveLength(101);
+    expect(commandOf(view)).toBe("x");
+  });
+
   it("maxResultBytes counts for entries that do not say otherwise", async () => {
     place.user(".rpi/mcp.json", { maxResultBytes: 1000, mcpServers: { a: { command: "x" }, s: { command: "x" } } });
     place.project(".mcp.json", { mcpServers: { b: { command: "x", maxResultBytes: 5 } } });
