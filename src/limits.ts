@@ -52,9 +52,9 @@ export interface Limits {
   readonly terminateMs: number;
   /** Bound of a whole shutdown. */
   readonly shutdownMs: number;
-  /** Bytes of one config file. */
+  /** Bytes of one config file, a project's file of another tool included. */
   readonly configBytes: number;
-  /** Bytes of one file of another tool that is imported; some keep their whole history beside the servers. */
+  /** Bytes of one file of another tool in the user's folders; some keep their whole history beside the servers. */
   readonly importBytes: number;
   /** Attempts to resume one event stream. */
   readonly resumeAttempts: number;

@@ -105,7 +105,7 @@ const REASONS: Readonly<Record<string, string>> = {
   UnexpectedEndOfComment: "a comment without an end",
   UnexpectedEndOfString: "a text without its closing quote",
   UnexpectedEndOfNumber: "an unreadable number",
-  InvalidUnicode: "an unreadable \\u escape",
-  InvalidEscapeCharacter: "an unknown escape in a text",
+  InvalidUnicode: "an unreadable \\u escape (a backslash itself is written twice)",
+  InvalidEscapeCharacter: "an unknown escape in a text (a backslash itself is written twice)",
   InvalidCharacter: "a control character in a text",
 };

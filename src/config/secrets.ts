@@ -8,7 +8,7 @@ const PLAIN_FACTS = new Set([
   ...["PROGRAMFILES", "PROGRAMFILES(X86)", "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "HOMEDRIVE", "HOMEPATH", "COMSPEC"],
 ]);
 const SECRET_NAME =
-  /TOKEN|KEY|SECRET|PASSWORD|PASSWD|PASSPHRASE|(^|[_-])(PASS|PAT|PWD|JWT|SIG)([_-]|$)|AUTH(?!OR(?!I[SZ]))|CREDENTIAL|COOKIE|BEARER|SIGNATURE/i;
+  /TOKEN|KEY|SECRET|PASSWORD|PASSWD|PASSPHRASE|(^|[_-])(PASS|PAT|PWD|JWT|SIG)([_-]|$)|AUTH(?!OR(?!I[SZ]ATION$))|CREDENTIAL|COOKIE|BEARER|SIGNATURE/i;
 const PLAIN_HEADER = /^(accept(-.*)?|content-type|user-agent|cache-control)$/i;
 const OPTION = /^--?[\w.-]+$/;
 const OPTION_VALUE = /^(--?[\w.-]+)(=)(.+)$/s;

@@ -59,7 +59,14 @@ describe("JSON with comments and trailing commas", () => {
     ["{'a': 1}", "config.syntax: FILE:1:2 is not valid JSON: an unknown word."],
     ['{"a": 1} {', "config.syntax: FILE:1:10 is not valid JSON: the file goes on after its end."],
     ['{"a" 1}', "config.syntax: FILE:1:6 is not valid JSON: a colon is expected."],
-    ['{"a": "\\q"}', "config.syntax: FILE:1:7 is not valid JSON: an unknown escape in a text."],
+    [
+      '{"a": "\\q"}',
+      "config.syntax: FILE:1:7 is not valid JSON: an unknown escape in a text (a backslash itself is written twice).",
+    ],
+    [
+      '{"command": "C:\\users\\x"}',
+      "config.syntax: FILE:1:13 is not valid JSON: an unknown escape in a text (a backslash itself is written twice).",
+    ],
   ])("%j is refused with line and column", async (text, message) => {
     expect(await refusal(text)).toBe(message);
   });

@@ -547,6 +547,17 @@ describe("imports", () => {
     expect(view.problems.map(({ configPath }) => configPath)).toEqual([path]);
   });
 
+  it("from a project's file may be as large as one of ours, from a user's much larger", async () => {
+    const large = { ...cursor("x"), history: "x".repeat(2_000_000) };
+    place.user(".cursor/mcp.json", large);
+    const path = place.project(".cursor/mcp.json", large);
+    const view = await imported("cursor");
+    expect(view.servers.get("s")?.origin).toBe("user");
+    expect(view.problems.map(({ error }) => error.message)).toEqual([
+      `Cannot read the config file ${path}: it has more than 1048576 bytes.`,
+    ]);
+  });
+
   it("of unknown names are reported by name and hide nothing else", async () => {
     place.user(".cursor/mcp.json", cursor("x"));
     const path = place.user(".rpi/mcp.json", { imports: ["emacs", "__proto__", "./other.json", "cursor", "cursor"] });

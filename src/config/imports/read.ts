@@ -55,7 +55,8 @@ export async function readDialect(
   const found: ImportedFile[] = [];
   for (const file of dialect.files(place)) {
     const parse = file.format === "toml" ? parseToml : parseJson;
-    const { file: read, version } = await files.read(file.path, { maxBytes: limits.importBytes, parse });
+    const maxBytes = file.level === "project" ? limits.configBytes : limits.importBytes;
+    const { file: read, version } = await files.read(file.path, { maxBytes, parse });
     tracked.set(file.path, version);
     if (read === undefined) continue;
     const { path, worldWritable, value, error } = read;
