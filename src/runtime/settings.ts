@@ -61,7 +61,7 @@ export class Settings {
   }
 
   #resolve(scope: Scope, { server = "", configPath, url }: Target): ServerSpec | Promise<ServerSpec> {
-    if (url !== undefined) return specForUrl(url);
+    if (url !== undefined) return this.#known(specForUrl(url));
     const view = this.#store.current({ cwd: scope.cwd, configPath });
     if (view !== undefined) return this.#specOf(scope, this.#seen(scope, view, configPath), server);
     return this.view(scope, configPath).then((loaded) => this.#specOf(scope, loaded, server));
@@ -72,7 +72,11 @@ export class Settings {
     if (entry === undefined) throw unknownServer(server, view);
     if (entry.error !== undefined) throw entry.error;
     if (!entry.enabled) throw new AdapterError("server.disabled", { server: entry.name, configPath: entry.configPath });
-    const spec = entry.spec(scope);
+    return this.#known(entry.spec(scope));
+  }
+
+  /** Its secrets are masked from now on, in a question to the host too. */
+  #known(spec: ServerSpec): ServerSpec {
     this.#redactor.add(spec.secrets);
     return spec;
   }

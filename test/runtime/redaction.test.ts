@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "@jest/globals";
 import { harnesses, textOf } from "../support/plugin-harness.ts";
 
@@ -46,6 +49,24 @@ describe("secrets of a config", () => {
     expect(search).not.toContain(SECRET);
     await host.call("talker", "log", { level: "info", message: `${"m".repeat(3980)}${long}` });
     expect(logged).toEqual([`${"m".repeat(3980)}[redacted]…`]);
+  });
+
+  test("of a url target are masked before anything is connected, and as the address spells them", async () => {
+    const echo = createServer((request, response) => response.writeHead(500).end(`no ${request.url}`));
+    echo.listen(0, "127.0.0.1");
+    await once(echo, "listening");
+    try {
+      const asked: unknown[] = [];
+      const host = make({ services: { approve: async (request) => asked.push(request) > 0 } });
+      const url = `http://127.0.0.1:${(echo.address() as AddressInfo).port}/?api_key=Ab+Cd/Ef12==&page=1`;
+      const failure = await host.failure("mcp_request", { url, method: "ping" });
+      expect(failure.message).toContain("no /?api_key=[redacted]&page=1");
+      expect(asked).toMatchObject([{ url: expect.stringContaining("/?api_key=[redacted]&page=1") }]);
+      expect(JSON.stringify([failure, asked])).not.toContain("Ab+Cd");
+    } finally {
+      echo.closeAllConnections();
+      echo.close();
+    }
   });
 
   test("of a variable that is not set are named, not printed, and nothing starts [K05]", async () => {
