@@ -1,10 +1,11 @@
 import { commandLine } from "../command-line.ts";
 import type { ApprovalRequest, ServerContext } from "../contract.ts";
 import { isAdapterError } from "../errors.ts";
+import { fromProcessFolder } from "../process-folder.ts";
 import { isWantedByProject, type ServerSpec } from "../server-spec.ts";
 import type { Options } from "./options.ts";
 import type { Person } from "./person.ts";
-import { specOf } from "./servers.ts";
+import { specOf, type Where } from "./servers.ts";
 import { oneLine } from "./terminal.ts";
 
 const SHOWN_CHARACTERS = 500;
@@ -18,9 +19,10 @@ export function approver(
   person: Person,
 ): (request: ApprovalRequest, context: ServerContext) => Promise<boolean> {
   return async (request, { cwd = process.cwd(), signal }) => {
-    const chosen = request.configPath === undefined || options.config !== undefined || options.url !== undefined;
-    if (request.action === "call" || chosen) return true;
-    const spec = await specIn(cwd, request.server);
+    if (request.action === "call" || request.configPath === undefined || options.url !== undefined) return true;
+    // A named file is the person's word, but what it imports from a project's files is not.
+    const configPath = options.config === undefined ? undefined : fromProcessFolder(options.config);
+    const spec = await specIn(request.server, { cwd, configPath });
     if (spec === undefined) return false;
     if (spec.trust === "always" || !isWantedByProject(spec)) return true;
     const what = request.url ?? commandLine(request.command ?? "", request.args);
@@ -33,9 +35,9 @@ export function approver(
 }
 
 /** Nothing where the entry is gone or broken: then it cannot start either. */
-async function specIn(cwd: string, server: string): Promise<ServerSpec | undefined> {
+async function specIn(server: string, where: Where): Promise<ServerSpec | undefined> {
   try {
-    return await specOf(server, { cwd });
+    return await specOf(server, where);
   } catch (error) {
     if (isAdapterError(error)) return undefined;
     throw error;

@@ -84,6 +84,16 @@ async function inTerminal(
     }
   });
 
+  it("a project's server that a named file imports is not started without a yes", async () => {
+    shell.write("project/.cursor/mcp.json", { mcpServers: { theirs: shell.entry("agent.mjs") } });
+    shell.write("home/mine.json", { imports: ["cursor"], mcpServers: {} });
+    const call = ["call", "theirs", "echo", "message=hello", "--config", "../home/mine.json"];
+    const refused = await inTerminal(call, [["Start it? [y/N]", "\r"]]);
+    expect(refused.screen).toMatch(/is wanted by this project's own file .*\.cursor/);
+    expect([refused.status, shell.pids()]).toEqual([1, []]);
+    expect((await inTerminal(call, [["Start it? [y/N]", "y\r"]])).screen).toContain("Echo: hello");
+  });
+
   it("nobody is asked about a project's servers where the user's own file trusts projects", async () => {
     shell.write("home/.rpi/mcp.json", { trust: "always", mcpServers: {} });
     shell.write("project/.mcp.json", { mcpServers: { mine: shell.entry("agent.mjs") } });
