@@ -1,9 +1,7 @@
 import { commandLine } from "../command-line.ts";
 import type { ApprovalRequest, ServerContext } from "../contract.ts";
 import { isAdapterError } from "../errors.ts";
-import { fromProcessFolder } from "../process-folder.ts";
 import { isWantedByProject, type ServerSpec } from "../server-spec.ts";
-import type { Options } from "./options.ts";
 import type { Person } from "./person.ts";
 import { specOf, type Where } from "./servers.ts";
 import { oneLine } from "./terminal.ts";
@@ -12,17 +10,16 @@ const SHOWN_CHARACTERS = 500;
 
 /**
  * Asks before a server of a project's own files is started. What the person configured or typed is not asked about, and
- * neither are calls: they were typed, too.
+ * neither are calls: they were typed, too. `named` is the config file of the call in progress, if one was named.
  */
 export function approver(
-  options: Options,
+  named: () => string | undefined,
   person: Person,
 ): (request: ApprovalRequest, context: ServerContext) => Promise<boolean> {
   return async (request, { cwd = process.cwd(), signal }) => {
-    if (request.action === "call" || request.configPath === undefined || options.url !== undefined) return true;
+    if (request.action === "call" || request.configPath === undefined) return true;
     // A named file is the person's word, but what it imports from a project's files is not.
-    const configPath = options.config === undefined ? undefined : fromProcessFolder(options.config);
-    const spec = await specIn(request.server, { cwd, configPath });
+    const spec = await specIn(request.server, { cwd, configPath: named() });
     if (spec === undefined) return false;
     if (spec.trust === "always" || !isWantedByProject(spec)) return true;
     const what = request.url ?? commandLine(request.command ?? "", request.args);

@@ -32,6 +32,11 @@ export interface CallTool {
   readonly onPartial?: (text: string) => void;
 }
 
+/** The config file that the latest call names; calls at the same time all name the same. */
+interface Named {
+  configPath: string | undefined;
+}
+
 /** The plugin's own folder, from src/cli as from a chunk in dist. */
 const PACKAGE = fileURLToPath(new URL("../../", import.meta.url));
 const LOGGED = new Set(["warning", "error", "critical", "alert", "emergency"]);
@@ -43,12 +48,14 @@ export class Session {
   readonly #context: CommandContext;
   readonly #host: Host;
   readonly #private: PrivateConfig | undefined;
+  readonly #named: Named;
 
-  constructor(context: CommandContext, host: Host, cwd: string, own: PrivateConfig | undefined) {
+  constructor(context: CommandContext, host: Host, cwd: string, own: PrivateConfig | undefined, named: Named) {
     this.cwd = cwd;
     this.#context = context;
     this.#host = host;
     this.#private = own;
+    this.#named = named;
   }
 
   /** Whether the program was told to end: failures are then no news. */
@@ -74,6 +81,8 @@ export class Session {
   /** Calls one of the three tools, with `--timeout` unless the parameters say otherwise. @throws StepError */
   call({ tool, params, onPartial }: CallTool): Promise<AgentToolResult> {
     const { timeout } = this.#context.options;
+    const { configPath } = params;
+    this.#named.configPath = typeof configPath === "string" ? configPath : undefined;
     return this.#host.call(
       tool,
       { ...(timeout === undefined ? {} : { timeoutSeconds: timeout }), ...params },
@@ -94,7 +103,8 @@ export async function withSession<T>(context: CommandContext, work: (session: Se
   }
   const roots = (options.root ?? []).map(folder);
   const { createHost } = await import("../host/host.ts");
-  const services = await servicesFor(context, roots);
+  const named: Named = { configPath: undefined };
+  const services = await servicesFor(context, roots, named);
   const host = createHost({ cwd, services, ...(options.trust === true ? { trust: "always" } : {}) });
   const own =
     options.url === undefined || options.header === undefined
@@ -102,7 +112,7 @@ export async function withSession<T>(context: CommandContext, work: (session: Se
       : await writePrivateConfig(options.url, options.header);
   try {
     await host.load(PACKAGE);
-    return await work(new Session(context, host, cwd, own));
+    return await work(new Session(context, host, cwd, own, named));
   } finally {
     await host.shutdown();
     await own?.remove();
@@ -121,7 +131,11 @@ function folder(path: string): string {
   return absolute;
 }
 
-async function servicesFor({ options, terminal }: CommandContext, roots: readonly string[]): Promise<HostServices> {
+async function servicesFor(
+  { options, terminal }: CommandContext,
+  roots: readonly string[],
+  named: Named,
+): Promise<HostServices> {
   const { Person } = await import("./person.ts");
   const { elicitor } = await import("./elicit.ts");
   const person = new Person(terminal);
@@ -138,7 +152,7 @@ async function servicesFor({ options, terminal }: CommandContext, roots: readonl
   }
   if (terminal.interactive && options.trust !== true) {
     const { approver } = await import("./approve.ts");
-    services.approve = approver(options, person);
+    services.approve = approver(() => named.configPath, person);
   }
   return services;
 }

@@ -72,9 +72,12 @@ async function inTerminal(
   it("nobody is asked about the user's own servers, named files and --trust", async () => {
     shell.write("home/.rpi/mcp.json", { mcpServers: { own: shell.entry("agent.mjs") } });
     shell.write("project/.mcp.json", { mcpServers: { mine: shell.entry("agent.mjs") } });
+    const line = { tool: "mcp_call", params: { server: "mine", configPath: ".mcp.json", tool: "echo" } };
+    shell.write("project/lines.jsonl", line);
     const calls = [
       ["call", "own", "echo"],
       ["call", "mine", "echo", "--config", ".mcp.json"],
+      ["run", "lines.jsonl"],
       ["call", "mine", "echo", "--trust"],
     ];
     for (const call of calls) {
