@@ -1,8 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { type FoundImport, toOurFormat } from "../config/imports/find.ts";
 import { parseJson, setMember } from "../config/json.ts";
-import { isSecretName } from "../config/secrets.ts";
-import { maskedArguments, maskedUrl } from "../config/summary.ts";
+import { maskedArguments, maskedText, maskedUrl } from "../config/summary.ts";
 import { AdapterError, reasonOf } from "../errors.ts";
 import { MASK } from "../mask.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
@@ -22,7 +21,6 @@ export interface Plan {
 }
 
 const EMPTY = '{\n  "mcpServers": {}\n}\n';
-const MEMBER = /^(\s*"((?:[^"\\]|\\.)*)"\s*:\s*)"(?:[^"\\]|\\.)*"(,?)\s*$/;
 
 /**
  * Plans the import of found servers into one file. Of equal names the last counts, as in `imports`; what the file has
@@ -57,7 +55,7 @@ export async function planImport(path: string, found: readonly FoundImport[], ov
     kept,
     before,
     after,
-    shown: { before: maskLines(before), after: maskLines(await edit(masked)) },
+    shown: { before: maskedText(before), after: maskedText(await edit(masked)) },
   };
 }
 
@@ -74,7 +72,7 @@ function same(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-/** An entry with the secrets in its arguments and its address masked; those with a name are masked line by line. */
+/** An entry with the secrets in its arguments and its address masked; those with a name are masked in the text. */
 export function masked(raw: unknown): unknown {
   if (!isObject(raw)) return raw;
   const { args, url } = raw;
@@ -83,14 +81,4 @@ export function masked(raw: unknown): unknown {
     ...(Array.isArray(args) ? { args: maskedArguments(args.map(String)) } : {}),
     ...(typeof url === "string" ? { url: maskedUrl(url) } : {}),
   };
-}
-
-function maskLines(text: string): string {
-  return text
-    .split("\n")
-    .map((line) => {
-      const [, head, name = "", comma] = MEMBER.exec(line) ?? [];
-      return head !== undefined && isSecretName(name) && !line.includes("${") ? `${head}"${MASK}"${comma}` : line;
-    })
-    .join("\n");
 }

@@ -17,9 +17,11 @@ const HEADER_OPTION = /^(-H|--?headers?)$/;
 const ASSIGNMENT = /^([\w.-]+)(=|:\s+)(.+)$/s;
 const HEADER = /^([\w-]+)(:\s*)(.+)$/s;
 /** The password may hold any `@`; a name alone counts where it is as long as a token. */
-const USER_INFORMATION = /(\/\/[^/@\s:]*:)([^/?#\s]+)(?=@)|(\/\/)([^/?#@\s:]{20,})(?=@)/g;
-const PARAMETER = /([?&;])([^=?&;#\s]*)(=)([^&;#\s]+)/g;
+const USER_INFORMATION = /(\/\/[^/@\s:]*:)([^/?#\s"']+)(?=@)|(\/\/)([^/?#@\s"':]{20,})(?=@)/g;
+const PARAMETER = /([?&;])([^=?&;#\s]*)(=)([^&;#\s"']+)/g;
 const JSON_MEMBER = /(")([^"\\]+)("\s*:\s*")((?:[^"\\]|\\.)+)/g;
+/** The same within a text of JSON. */
+const QUOTED_MEMBER = /(\\")([^"\\]+)(\\"\s*:\s*\\")([^"\\]+)/g;
 
 export interface SecretSources {
   readonly endpoint: Endpoint;
@@ -93,6 +95,7 @@ export function replaceInText(text: string, replace: (secret: string) => string)
       (_, lead = "", password = "", slashes = "", token = "") => lead + slashes + replace(password || token),
     )
     .replace(PARAMETER, named)
+    .replace(QUOTED_MEMBER, named)
     .replace(JSON_MEMBER, named);
 }
 

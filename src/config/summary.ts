@@ -25,6 +25,11 @@ export function maskedUrl(url: string): string {
   return replaceInText(url.replace(/^([a-z]+:\/\/)[^/@]*@/i, `$1${MASK}@`), mask);
 }
 
+/** A text, such as that of a config file, with its secrets masked: members with a telling name, and what stands in addresses. */
+export function maskedText(text: string): string {
+  return replaceInText(text, mask);
+}
+
 /** A variable is no secret, but its default may be one. */
 function mask(secret: string): string {
   return secret.includes("${") ? secret.replace(DEFAULT, `:-${MASK}`) : MASK;

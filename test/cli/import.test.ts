@@ -73,6 +73,15 @@ describe("rpi-mcp import", () => {
     expect(stdout).toContain('"MODE": "fast"');
   });
 
+  it("never shows a secret of what is there already, however it is laid out", async () => {
+    const before =
+      '{ "mcpServers": {\n "old": { "command": "x", "env": { "API_KEY": "very-secret-1", "A": "postgres://u:very-secret-2@h/d", "H": "{\\"Authorization\\": \\"Bearer very-secret-3\\"}" } } } }\n';
+    shell.write("home/.rpi/mcp.json", before);
+    const { stdout } = await shell.run(["import"]);
+    expect(stdout).toContain('"API_KEY": "[redacted]", "A": "postgres://u:[redacted]@h/d", "H"');
+    expect(stdout).not.toContain("very-secret");
+  });
+
   it("writes a user's servers to the user's file and a project's to the project's, privately", async () => {
     const { status, stdout, stderr } = await shell.run(["import", "--write"]);
     expect(status).toBe(0);
