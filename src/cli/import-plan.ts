@@ -1,9 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { type FoundImport, toOurFormat } from "../config/imports/find.ts";
 import { parseJson, setMember } from "../config/json.ts";
-import { maskedArguments, maskedText, maskedUrl } from "../config/summary.ts";
+import { maskedArguments, maskedText, maskedUrl } from "../config/written-secrets.ts";
 import { AdapterError, reasonOf } from "../errors.ts";
-import { MASK } from "../mask.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 
 /** What an import would make of one of our own files. */

@@ -5,6 +5,8 @@ import { readUrl } from "../web-address.ts";
 import type { Json } from "./document.ts";
 import type { Refuse } from "./refuse.ts";
 
+import { maskedArguments } from "./written-secrets.ts";
+
 /** How to reach a server, checked; variables are still as written. */
 export type CheckedEndpoint = CheckedProgram | CheckedRemote;
 
@@ -129,7 +131,7 @@ function program(raw: Json, refuse: Refuse): CheckedProgram {
   };
   for (const name of Object.keys(env ?? {})) {
     if (name === "" || /[=\0]/.test(name))
-      throw refuse("env", `has a name that is empty or holds = or NUL: ${shown(name)}`);
+      throw refuse("env", `has a name that is empty or holds = or NUL: ${shown(maskedArguments([name]).join())}`);
   }
   return {
     kind: "stdio",

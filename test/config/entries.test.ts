@@ -304,6 +304,13 @@ describe("a bad entry", () => {
     Object.assign(place.env, { BAD: "hunter2\nX: y", BADURL: "hunter2 x" });
     expect(await refusal({ url: "http://h/", headers: { A: "${BAD}" } })).not.toContain("hunter2");
     expect(await refusal({ url: "${BADURL}" })).not.toContain("hunter2");
+    expect(await refusal({ command: "x", env: { "API_KEY=hunter2": "" } })).toContain("API_KEY=[redacted]");
+    expect(await refusal({ command: "x", env: { "API_KEY=hunter2": null } })).toContain(
+      "env.API_KEY=[redacted] must be",
+    );
+    expect(await refusal({ url: "http://h/", headers: { "Authorization: Bearer hunter2": "" } })).toBe(
+      "headers.Authorization: [redacted] has a name that no HTTP header may have.",
+    );
     expect(await refusal({ command: "${EMPTY:-}" })).toBe("command is empty once its variables are expanded.");
   });
 });
