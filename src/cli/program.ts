@@ -11,6 +11,7 @@ export interface Told {
 }
 
 const USAGE_ERROR = 2;
+const HEAD = "Error (invalid_params): ";
 
 /** Reads a command line. Prints nothing and ends nothing by itself. */
 export function parseCommandLine(argv: readonly string[]): Invocation | Told {
@@ -37,7 +38,7 @@ export function parseCommandLine(argv: readonly string[]): Invocation | Told {
       },
       // As every other failure is told.
       outputError: (text, write) =>
-        write(text.replace(/^error: (.)/, (_, first: string) => `Error (invalid_params): ${first.toUpperCase()}`)),
+        write(text.replace(/^error: (.)/, (_, first: string) => `${HEAD}${first.toUpperCase()}`)),
     })
     .showHelpAfterError("Try: rpi-mcp --help")
     .addHelpText("after", EXAMPLES);
@@ -67,9 +68,16 @@ export function parseCommandLine(argv: readonly string[]): Invocation | Told {
     program.parse(argv, { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    return { out, err, status: error.exitCode === 0 ? 0 : USAGE_ERROR };
+    if (error.exitCode === 0) return { out, err, status: 0 };
+    return { out, err: argv.includes("--json") && err.startsWith(HEAD) ? asJson(err) : err, status: USAGE_ERROR };
   }
   return invocation ?? { out, err, status: USAGE_ERROR };
+}
+
+/** As every other failure is told with `--json`. */
+function asJson(told: string): string {
+  const message = told.slice(HEAD.length).trimEnd();
+  return JSON.stringify({ error: { code: "invalid_params", message, details: { reason: message } } });
 }
 
 const EXAMPLES = `
@@ -98,8 +106,8 @@ const COMMANDS: readonly CommandText[] = [
     example: 'list github --query "open issues"',
     description: "List the configured servers, starting none; or, with SERVER or --url, what that server offers.",
     options: () => [
-      new Option("--query <words>", "only what fits these words best; without SERVER, on all servers"),
-      new Option("--tool <name>", "one tool in full, with its parameters"),
+      valued("--query <words>", "only what fits these words best; without SERVER, on all servers"),
+      valued("--tool <name>", "one tool in full, with its parameters"),
       new Option("--kind <kind>", "what to list").choices(["tools", "resources", "resource_templates", "prompts"]),
       new Option("--all", "start every enabled server, and count its tools"),
     ],
@@ -113,7 +121,7 @@ const COMMANDS: readonly CommandText[] = [
       "Call one tool. ARGUMENTS are one JSON object; or key=value pairs; or - for JSON from stdin; or @FILE for JSON " +
       "from a file. In key=value, what reads as JSON is JSON, unless the tool wants a text there; key:=value must be " +
       "JSON. With --url there is no SERVER.",
-    options: () => [new Option("--output <file>", "save the image, audio or file in the result")],
+    options: () => [valued("--output <file>", "save the image, audio or file in the result")],
   },
   {
     name: "request",
@@ -125,7 +133,7 @@ const COMMANDS: readonly CommandText[] = [
       "one raw HTTP exchange without a handshake, answered with the whole JSON-RPC response.",
     options: () => [
       new Option("--id <id>", "the id of a raw request").argParser(requestId),
-      new Option("--output <file>", "save the image, audio or file in the result"),
+      valued("--output <file>", "save the image, audio or file in the result"),
     ],
   },
   {
@@ -176,8 +184,8 @@ const COMMANDS: readonly CommandText[] = [
 
 function sharedOptions(): readonly Option[] {
   return [
-    new Option("--config <file>", "use the servers of this file alone"),
-    new Option("--url <url>", "use the remote server at this address, instead of SERVER").conflicts("config"),
+    valued("--config <file>", "use the servers of this file alone"),
+    valued("--url <url>", "use the remote server at this address, instead of SERVER").conflicts("config"),
     new Option("--header <line>", `with --url: send this header, "Name: value"; \${VAR} expands; repeatable`).argParser(
       header,
     ),
@@ -185,12 +193,22 @@ function sharedOptions(): readonly Option[] {
     new Option("--timeout <seconds>", "wait so long for each step, 1 to 300").argParser(seconds),
     new Option("--root <dir>", "tell servers that this folder is theirs to work in; repeatable").argParser(collect),
     new Option("--trust", "start servers of the project's own files without asking"),
-    new Option("--cwd <dir>", "work in this folder: where project files are looked for and servers start"),
+    valued("--cwd <dir>", "work in this folder: where project files are looked for and servers start"),
   ];
 }
 
+function valued(flags: string, description: string): Option {
+  return new Option(flags, description).argParser(something);
+}
+
+/** An empty value is a variable that was not set, and would stand for the working directory, or for nothing. */
+function something(value: string): string {
+  if (value === "") throw new InvalidArgumentError("It must not be empty.");
+  return value;
+}
+
 function collect(value: string, before: readonly string[] | undefined): readonly string[] {
-  return [...(before ?? []), value];
+  return [...(before ?? []), something(value)];
 }
 
 function header(value: string, before: readonly string[] | undefined): readonly string[] {
@@ -208,5 +226,6 @@ function seconds(value: string): number {
 }
 
 function requestId(value: string): string | number {
+  something(value);
   return /^-?\d+$/.test(value) && Number.isSafeInteger(Number(value)) ? Number(value) : value;
 }

@@ -1,5 +1,5 @@
 import { access, constants, stat, writeFile } from "node:fs/promises";
-import { dirname, extname, resolve } from "node:path";
+import { dirname, extname, resolve, sep } from "node:path";
 import { reasonOf } from "../errors.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import type { Terminal } from "./terminal.ts";
@@ -17,7 +17,8 @@ interface Binary {
 export async function checkOutput(path: string | undefined): Promise<void> {
   if (path === undefined) return;
   const there = await stat(path).catch(() => undefined); // It need not exist.
-  if (there?.isDirectory() === true) throw usage(`--output: ${path} is a folder`, "Name a file. Nothing was called.");
+  if (there?.isDirectory() === true || path.endsWith("/") || path.endsWith(sep))
+    throw usage(`--output: ${path} is a folder`, "Name a file. Nothing was called.");
   try {
     await access(there === undefined ? dirname(resolve(path)) : path, constants.W_OK);
   } catch (error) {

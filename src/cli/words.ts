@@ -11,7 +11,8 @@ export interface Named {
 export function splitWords(command: string, what: string, words: readonly string[], { url }: Options): Named {
   const server = url === undefined ? words[0] : undefined;
   const [name, ...rest] = url === undefined ? words.slice(1) : words;
-  if (name !== undefined && name !== "") return { ...(server === undefined ? {} : { server }), name, rest };
+  if (server !== "" && name !== undefined && name !== "")
+    return { ...(server === undefined ? {} : { server }), name, rest };
   throw usage(
     `${command} needs ${url === undefined ? `SERVER and ${what}` : what}`,
     `rpi-mcp ${command} --help tells more.`,
@@ -26,6 +27,7 @@ export function oneServer(
   optional = false,
 ): string | undefined {
   const [server, ...others] = words;
+  if (server === "") throw usage(`${command} takes no empty SERVER`, `rpi-mcp ${command} --help tells more.`);
   if (server !== undefined && url !== undefined) throw usage(`${command} takes either SERVER or --url`);
   if (others.length > 0) throw usage(`${command} takes one SERVER`, `rpi-mcp ${command} --help tells more.`);
   if (server === undefined && url === undefined && !optional)

@@ -32,12 +32,11 @@ export class ParamReader {
     });
   }
 
-  /** A non-empty string, or `undefined` where it is absent or null. */
+  /** A string, or `undefined` where nothing is meant. */
   text(name: string, maxCharacters: number = TEXT_CHARACTERS): string | undefined {
     const value = this.#value(name);
     if (value === undefined) return undefined;
     if (typeof value !== "string") throw this.fail(name, "must be a string");
-    if (value === "") throw this.fail(name, "must not be empty");
     if (value.length > maxCharacters) throw this.fail(name, `must have at most ${maxCharacters} characters`);
     return value;
   }
@@ -71,10 +70,13 @@ export class ParamReader {
     const server = this.text("server");
     const configPath = this.text("configPath");
     const url = this.text("url", URL_CHARACTERS);
+    // Where it is all that is given, it is meant.
+    if (this.#params["url"] === "" && server === undefined && configPath === undefined)
+      throw this.fail("url", "is empty", "Give the address of a server, or leave it out.");
     if (url !== undefined && server !== undefined)
-      throw this.fail("url", "cannot be given together with server", "Give one of them.");
+      throw this.fail("url", "cannot be given together with server", this.#tool === "mcp_call" ? TOOLS_URL : EITHER);
     if (url !== undefined && configPath !== undefined)
-      throw this.fail("url", "cannot be given together with configPath", "Give one of them.");
+      throw this.fail("url", "cannot be given together with configPath", EITHER);
     return { server, configPath, url };
   }
 
@@ -83,20 +85,20 @@ export class ParamReader {
       throw this.fail("server", "is missing", "Name a configured server (mcp_list shows them), or give url.");
   }
 
-  /** An object; models also send it as a JSON string, and nothing as null or an empty string. */
+  /** An object; models also send it as a JSON string. */
   object(name: string): Record<string, unknown> {
     const value = this.#value(name);
-    if (value === undefined || value === "") return {};
+    if (value === undefined) return {};
     const given = typeof value === "string" ? this.#parsed(name, value) : value;
     if (given === null) return {};
     if (typeof given !== "object" || Array.isArray(given)) throw this.fail(name, "must be an object", EXPECTED_OBJECT);
     return given as Record<string, unknown>;
   }
 
-  /** The value as it is; `undefined` where it is absent or null. */
+  /** The value as it is; `undefined` where it is absent, or null or an empty string, with which models fill what they do not mean. */
   #value(name: string): unknown {
     const value = Object.hasOwn(this.#params, name) ? this.#params[name] : undefined;
-    return value === null ? undefined : value;
+    return value === null || value === "" ? undefined : value;
   }
 
   #parsed(name: string, text: string): unknown {
@@ -108,4 +110,7 @@ export class ParamReader {
   }
 }
 
+const EITHER = "Give one of them.";
+/** Many a tool takes a url of its own. */
+const TOOLS_URL = 'Give one of them; a url that is for the tool belongs in "arguments".';
 const EXPECTED_OBJECT = 'Expected a JSON object such as {"text": "hello"}.';

@@ -133,7 +133,7 @@ describe("rpi-mcp call", () => {
     const half = await run("call", "shell", "files", "--output", "two.bin");
     expect([half.status, half.stdout]).toEqual([1, stdout]);
     expect(half.stderr).toMatch(/^The tool ran, but two-2\.bin cannot be written: /m);
-    for (const path of ["no/such/folder.bin", "."]) {
+    for (const path of ["no/such/folder.bin", ".", "folder/"]) {
       const refused = await run("call", "agent", "echo", "message=x", "--output", path);
       expect([refused.status, refused.stdout]).toEqual([2, ""]);
       expect(refused.stderr).toContain("Nothing was called.");

@@ -99,4 +99,36 @@ describe("the built command", () => {
       if (words.includes("bogus")) expect(stderr).toContain("nknown command 'bogus'");
     }
   });
+
+  it("tells a wrong command line as JSON where JSON is wanted", async () => {
+    for (const words of [["list", "--bogus"], ["call"], ["list", "--timeout", "x"]]) {
+      const { status, stdout, stderr } = await shell.run([...words, "--json"]);
+      expect([status, stdout]).toEqual([2, ""]);
+      const { error } = JSON.parse(stderr) as { error: { message: string } };
+      expect(error).toEqual({ code: "invalid_params", message: error.message, details: expect.any(Object) });
+      expect(error.message).toMatch(/^[A-Z a-z]/);
+    }
+  });
+
+  it("takes no empty value, as a variable leaves it that is not set", async () => {
+    for (const option of ["--config", "--url", "--root", "--cwd"])
+      expect(parseCommandLine(["list", option, ""])).toMatchObject({
+        status: 2,
+        err: expect.stringContaining("empty"),
+      });
+    for (const option of ["--query", "--tool"])
+      expect(parseCommandLine(["list", "x", option, ""])).toMatchObject({ status: 2 });
+    for (const option of ["--output", "--id"])
+      expect(parseCommandLine(["request", "x", "y", option, ""])).toMatchObject({ status: 2 });
+    for (const words of [
+      ["list", ""],
+      ["call", "", "echo"],
+      ["call", "x", ""],
+      ["login", ""],
+    ]) {
+      const { status, stdout, stderr } = await shell.run(words);
+      expect([words, status, stdout]).toEqual([words, 2, ""]);
+      expect(stderr).toContain(`rpi-mcp ${words[0]} --help`);
+    }
+  });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { harnesses, textOf } from "../support/plugin-harness.ts";
+import { harnesses, jsonOf, textOf } from "../support/plugin-harness.ts";
 
 const make = harnesses();
 
@@ -93,18 +93,22 @@ describe("the parameters of the tools", () => {
     expect(host.ledger("plain")).toEqual([]);
   });
 
-  test("may hold unknown keys, and null where nothing is meant", async () => {
+  test.each([null, ""])("may hold unknown keys, and %j where nothing is meant", async (nothing) => {
     const host = make().serve("plain", "processes", "plain");
-    const params = {
-      configPath: host.configPath,
-      server: "plain",
-      tool: "echo",
-      url: null,
-      timeoutSeconds: null,
-      arguments: { text: "ok" },
-      extra: { a: 1 },
-    };
-    expect(textOf(await host.run("mcp_call", params))).toBe("ok");
+    const params = { configPath: host.configPath, server: "plain", url: nothing, timeoutSeconds: nothing };
+    const args = { text: "ok" };
+    const more = { ...params, extra: { a: 1 } };
+    expect(textOf(await host.run("mcp_call", { ...more, tool: "echo", arguments: args }))).toBe("ok");
+    const unused = { kind: nothing, query: nothing, tool: nothing, action: nothing };
+    expect(jsonOf(await host.run("mcp_list", { ...more, ...unused }))).toMatchObject({ tools: [{ name: "echo" }] });
+    expect(jsonOf(await host.run("mcp_request", { ...more, method: "ping", params: nothing }))).toEqual({});
+    const configured = jsonOf(await host.run("mcp_list", { ...more, ...unused, server: nothing }));
+    expect(configured).toMatchObject({ servers: [{ server: "plain" }] });
+  });
+
+  test("say of a url beside a server where one for the tool belongs", async () => {
+    const { message } = await make().failure("mcp_call", { ...good, url: "http://127.0.0.1:1/" });
+    expect(message).toContain('for the tool belongs in "arguments"');
   });
 
   test("of 200 characters are not too long", async () => {
