@@ -21,6 +21,11 @@ export class AdapterError<S extends Situation = Situation> extends Error {
     this.code = row.code;
     this.details = { ...facts } as Facts[S] & Record<string, unknown>;
   }
+
+  /** Also of another copy of this class: each entry of the package has its own. */
+  static override [Symbol.hasInstance](value: unknown): value is AdapterError {
+    return isAdapterError(value);
+  }
 }
 
 export function isAdapterError(value: unknown): value is AdapterError {

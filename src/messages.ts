@@ -152,7 +152,8 @@ const PROBLEM_CHARACTERS = 400;
 export const MODEL_WORDS = {
   anotherFile: "or name another with configPath.",
   refused: "cannot be sent through mcp_request: ",
-  list: " Use mcp_list to see them.",
+  find: ' mcp_list with "query" finds what it has.',
+  places: " mcp_list says where they are.",
   parameters: ' (mcp_list with "tool" shows its parameters.)',
   close: ' Free one with mcp_list {"action":"close","server":…}.',
 } as const;
@@ -239,7 +240,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "server.unknown": {
     code: "server_not_found",
     say: ({ server, configured, problems }) =>
-      `No server ${quote(server)} is configured. ${configured.length ? `Configured: ${some(configured)}.` : "No server is configured."}${problems?.length ? ` Problems: ${first(problems)}` : ""}`,
+      `No server ${quote(server)} is configured${configured.length ? `. Configured: ${some(configured)}.` : `, nor any other.${MODEL_WORDS.places}`}${problems?.length ? ` Problems: ${first(problems)}` : ""}`,
   },
   "server.disabled": {
     code: "server_disabled",
@@ -312,7 +313,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "tool.unknown": {
     code: "tool_not_found",
     say: ({ server, kind, tool, near, count }) =>
-      `Server ${quote(server)} has no ${NOUNS[kind]} ${quote(tool)} (it has ${count}).${near.length ? ` Near: ${near.map(quote).join(", ")}.` : ""}${MODEL_WORDS.list}`,
+      `Server ${quote(server)} has no ${NOUNS[kind]} ${quote(tool)} (it has ${count}).${near.length ? ` Near: ${near.map(quote).join(", ")}.` : ""}${MODEL_WORDS.find}`,
   },
   "tool.hidden": {
     code: "tool_not_found",

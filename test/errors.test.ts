@@ -30,5 +30,7 @@ describe("whatever was thrown", () => {
     expect(isAdapterError(foreign)).toBe(true);
     expect(toFailure(foreign)).toEqual({ code: "timeout", message: "m", details: {} });
     expect(isAdapterError(new AdapterError("destroyed", {}))).toBe(true);
+    for (const one of [foreign, new AdapterError("destroyed", {})]) expect(one).toBeInstanceOf(AdapterError);
+    expect(new Error("x")).not.toBeInstanceOf(AdapterError);
   });
 });

@@ -25,7 +25,8 @@ const OWN_WORDS: Readonly<Record<keyof typeof MODEL_WORDS, string>> = {
   anotherFile: "or name another with --config.",
   refused: "cannot be sent with request: ",
   // What to do instead is told as advice.
-  list: "",
+  find: "",
+  places: "",
   parameters: "",
   close: "",
 };

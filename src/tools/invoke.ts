@@ -9,10 +9,12 @@ import type { ServerSpec } from "../server-spec.ts";
 import { type CallOptions, call } from "../session/call.ts";
 import type { Catalog, Item } from "../session/catalog.ts";
 import type { ProgressReport } from "../session/pending.ts";
+import { rank } from "./search.ts";
 import { nearNames } from "./text.ts";
 import type { ToolContext } from "./tool.ts";
 
 const NEAR_NAMES = 5;
+const ALIKE_NAMES = 3;
 const TASKS = "tasks";
 
 export interface Invocation {
@@ -111,12 +113,16 @@ export function unknownTool(
   if (exists) return new AdapterError("tool.hidden", { server, tool });
   const bad = leftOut.find(({ name }) => name === tool);
   if (bad !== undefined) return new AdapterError("tool.badHeader", { server, tool, reason: bad.reason });
-  const visible = [...items.keys()].filter((name) => !isHidden(spec, name));
+  const visible = [...items].filter(([name]) => !isHidden(spec, name)).map(([name, item]) => ({ name, item }));
+  const names = visible.map(({ name }) => name);
+  // A name that was guessed often says the same in other words.
+  const alike = rank(tool, visible).slice(0, ALIKE_NAMES);
+  const near = new Set([...nearNames(tool, names, NEAR_NAMES), ...alike.map(({ name }) => name)]);
   return new AdapterError("tool.unknown", {
     server,
     kind,
     tool,
-    near: nearNames(tool, visible, NEAR_NAMES),
+    near: [...near].slice(0, NEAR_NAMES),
     count: visible.length,
   });
 }

@@ -1,6 +1,6 @@
 import type { AgentToolResult } from "../contract.ts";
 import { cut } from "../cut.ts";
-import { toFailure } from "../errors.ts";
+import { isSituation, toFailure } from "../errors.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import { type Catalog, type Item, LIST_KINDS, type ListKind } from "../session/catalog.ts";
 import { isHidden, silence, unknownTool } from "./invoke.ts";
@@ -133,6 +133,8 @@ async function searchAll(
         return [...visible(spec, kind, catalog)].map(([name, item]) => ({ server, name, item }));
       } catch (error) {
         if (context.cancellation.cancelled) throw error;
+        // What does not offer such things at all has none that fit.
+        if (isSituation(error, "capability.missing")) return [];
         failed.push({ server, error: problem(error, context) });
         return [];
       }

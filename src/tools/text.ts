@@ -40,28 +40,29 @@ export function tailOf(text: string, bytes: number): string {
     .replace(/^\ufffd+/, "");
 }
 
-const MAX_LENGTH_DIFFERENCE = 24;
+/** Fewer characters stand in many names by chance. */
+const MIN_CONTAINED = 3;
 
-/** Names within a small edit distance of what was asked, or that contain it; best first. */
+/** Names that contain what was asked, or that it contains, and those within a small edit distance; best first. */
 export function nearNames(asked: string, names: Iterable<string>, most: number): string[] {
   const wanted = fold(asked);
   const farthest = Math.max(2, wanted.length / 3);
   const scored: { name: string; score: number }[] = [];
   for (const name of names) {
-    const folded = fold(name);
-    if (Math.abs(folded.length - wanted.length) > MAX_LENGTH_DIFFERENCE) continue;
-    const score =
-      folded === wanted
-        ? 0
-        : folded.includes(wanted) || wanted.includes(folded)
-          ? 1
-          : distance(wanted, folded, farthest);
+    const score = remoteness(wanted, fold(name), farthest);
     if (score <= farthest) scored.push({ name, score });
   }
   return scored
     .sort((a, b) => a.score - b.score)
     .slice(0, most)
     .map(({ name }) => name);
+}
+
+/** From 0 for the same to 1 where one contains the other; else their distance. */
+function remoteness(wanted: string, folded: string, farthest: number): number {
+  const [shorter, longer] = folded.length < wanted.length ? [folded, wanted] : [wanted, folded];
+  if (shorter.length >= MIN_CONTAINED && longer.includes(shorter)) return 1 - shorter.length / longer.length;
+  return longer.length - shorter.length > farthest ? Number.POSITIVE_INFINITY : distance(wanted, folded, farthest);
 }
 
 function fold(name: string): string {

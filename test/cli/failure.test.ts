@@ -9,6 +9,7 @@ describe("the sentence about a failure at a terminal", () => {
   it.each([
     new AdapterError("params.invalid", { tool: "mcp_call", path: "tool", reason: "must be a text" }),
     new AdapterError("tool.unknown", { server, kind: "tools", tool: "x", near: [], count: 1 }),
+    new AdapterError("server.unknown", { server, configured: [], problems: ["p"] }),
     new AdapterError("config.missing", { configPath: "/a/mcp.json" }),
     new AdapterError("method.refused", { method: "initialize", reason: "it opens the session" }),
     new AdapterError("rpc.error", { server, method: "tools/call", rpcError: { code: -32602, message: "no" } }),

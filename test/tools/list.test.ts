@@ -99,6 +99,24 @@ describe("mcp_list without a target", () => {
     expect(host.ledger("off")).toEqual([]);
   });
 
+  test("with a query does not count as failed what offers nothing of the kind", async () => {
+    const host = make().serve("plain", "processes", "plain").serve("kinds", "lists", "kinds");
+    const query = { configPath: host.configPath, query: "greet", kind: "prompts" };
+    expect(jsonOf(await host.run("mcp_list", query))).toMatchObject({
+      matches: [{ server: "kinds", name: "greet" }],
+      failed: [],
+    });
+  });
+
+  test("says where servers are configured if there is none", async () => {
+    const host = make().write("mcp.json", { mcpServers: {} });
+    expect(await host.listFailure("plain")).toMatchObject({
+      code: "server_not_found",
+      message: 'No server "plain" is configured, nor any other. mcp_list says where they are.',
+      details: { server: "plain", configured: [] },
+    });
+  });
+
   test("refuses a tool without a server", async () => {
     expect(await make().failure("mcp_list", { tool: "x" })).toMatchObject({
       code: "invalid_params",

@@ -1,5 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "@jest/globals";
+import type { ServerSpec } from "../../src/server-spec.ts";
+import { unknownTool } from "../../src/tools/invoke.ts";
 import { rank } from "../../src/tools/search.ts";
 
 interface Listed {
@@ -186,5 +188,27 @@ describe("a search in the lists of public servers", () => {
     const hits = unseen.map((query) => rank(query.query, all).map((tool) => isRight(query, tool)));
     expect(share(hits.map((right) => right.slice(0, 8).includes(true)))).toBeGreaterThanOrEqual(0.85);
     expect(share(hits.map((right) => right.slice(0, 3).includes(true)))).toBeGreaterThanOrEqual(0.7);
+  });
+});
+
+describe("the near names of a tool that there is not", () => {
+  test.each([
+    ["playwright", "browser_open", "browser_navigate"],
+    ["filesystem", "rename_file", "move_file"],
+    ["filesystem", "list_files", "list_directory"],
+    ["memory", "add_entity", "create_entities"],
+    ["gitlab", "comment_on_issue", "create_issue_note"],
+  ])("of %s hold those that say %s in other words", (server, asked, meant) => {
+    const tools = LISTS.find((list) => list.server === server)?.tools ?? [];
+    const items = new Map(tools.map(({ name, item }) => [name, item]));
+    const spec = { name: server } as ServerSpec;
+    const { details } = unknownTool(
+      spec,
+      asked,
+      { kind: "tools", items, duplicates: [], leftOut: [], pages: [] },
+      false,
+    );
+    expect(details["near"]).toContain(meant);
+    expect((details["near"] as unknown[]).length).toBeLessThanOrEqual(5);
   });
 });
