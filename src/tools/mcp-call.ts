@@ -1,9 +1,12 @@
-import type { AgentToolResult, ContentBlock } from "../contract.ts";
+import { type AgentToolResult, type ContentBlock, HOST_CONTEXT_KEY } from "../contract.ts";
 import { AdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
+import { quote } from "../messages.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import type { ServerSpec } from "../server-spec.ts";
+import type { Item } from "../session/catalog.ts";
 import { checkAgainst } from "../validation/validator.ts";
+import { CALL } from "./declarations.ts";
 import { fitsGuard, guardContent, guardOptions, guardText } from "./guard.ts";
 import { type Invoked, invoke, isErrorResult } from "./invoke.ts";
 import { ParamReader } from "./params.ts";
@@ -19,14 +22,52 @@ export function mcpCall(params: Readonly<Record<string, unknown>>, context: Tool
   if (tool === undefined) throw read.fail("tool", "is missing", "Name a tool of the server; mcp_list shows them.");
   const args = read.object("arguments");
   const timeoutMs = read.timeoutMs();
-  return invoke({ target, tool, args, timeoutMs }, context).then((invoked) => answer(tool, invoked, context));
+  const strays = straysIn(params);
+  return invoke({ target, tool, args, timeoutMs }, context).then((invoked) => {
+    const blocks = renderResult(invoked.result, context.runtime.limits);
+    const unsent = strays === undefined ? [] : unsentOf(strays, args, invoked.item);
+    if (unsent.length > 0)
+      blocks.push({ type: "text", text: `[Not sent: ${unsent.map(quote).join(", ")}. ${TO_ARGUMENTS}]` });
+    return answer(tool, invoked, blocks, context);
+  });
 }
 
+/** A parameter that nothing reads, and what is in it. */
+type Stray = readonly [name: string, within: readonly string[]];
+
+function straysIn(params: Readonly<Record<string, unknown>>): readonly Stray[] | undefined {
+  const names = Object.keys(params).filter((name) => !OWN.has(name));
+  if (names.length === 0) return undefined;
+  return names.slice(0, MAX_STRAYS).map((name) => {
+    const value = params[name];
+    return [name, isObject(value) ? Object.keys(value) : []];
+  });
+}
+
+/** What of them the tool takes: models write it beside `arguments`, or into an object that they name otherwise. */
+function unsentOf(
+  strays: readonly Stray[],
+  args: Readonly<Record<string, unknown>>,
+  { inputSchema }: Item,
+): readonly string[] {
+  const properties = isObject(inputSchema) && isObject(inputSchema["properties"]) ? inputSchema["properties"] : {};
+  const isTaken = (name: string): boolean => Object.hasOwn(properties, name) && !Object.hasOwn(args, name);
+  return strays.filter(([name, within]) => isTaken(name) || within.some(isTaken)).map(([name]) => name);
+}
+
+const OWN: ReadonlySet<string> = new Set([...Object.keys(CALL.parameters["properties"] as object), HOST_CONTEXT_KEY]);
+const MAX_STRAYS = 20;
+const TO_ARGUMENTS = 'What the tool takes belongs in "arguments".';
+
 /** Waits only where there is something to wait for. */
-function answer(tool: string, invoked: Invoked, context: ToolContext): AgentToolResult | Promise<AgentToolResult> {
+function answer(
+  tool: string,
+  invoked: Invoked,
+  blocks: ContentBlock[],
+  context: ToolContext,
+): AgentToolResult | Promise<AgentToolResult> {
   const { spec, item, result } = invoked;
   const guard = guardOptions(spec, context);
-  const blocks = renderResult(result, context.runtime.limits);
   if (isErrorResult(result) || isObject(item["outputSchema"]) || !fitsGuard(blocks, guard))
     return examined(tool, invoked, blocks, context);
   return { content: blocks, details: { server: spec.name, tool, mcpResult: result } };

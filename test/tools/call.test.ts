@@ -54,6 +54,28 @@ describe("the arguments of mcp_call", () => {
   });
 });
 
+describe("what a tool takes", () => {
+  test.each([
+    ["beside", { text: "a", extra: { a: 1 } }, "text"],
+    ["in an object of another name", { params: { text: "a" }, arguments: "" }, "params"],
+  ])("given %s of the arguments is told as not sent", async (_, given, name) => {
+    const host = make().serve("plain", "processes", "plain");
+    const params = { configPath: host.configPath, server: "plain", tool: "echo", ...given };
+    const note = `[Not sent: "${name}". What the tool takes belongs in "arguments".]`;
+    expect(textOf(await host.run("mcp_call", params))).toBe(`undefined\n${note}`);
+    const sent = { ...params, arguments: { text: "b" } };
+    expect(textOf(await host.run("mcp_call", sent))).toBe("b");
+  });
+
+  test("is told as not sent in a failure, too", async () => {
+    const host = make().serve("taker", "results");
+    const params = { configPath: host.configPath, server: "taker", tool: "takes", quota: 1 };
+    const { code, message } = await host.failure("mcp_call", params);
+    expect(code).toBe("tool_error");
+    expect(message).toBe('quota is missing\n[Not sent: "quota". What the tool takes belongs in "arguments".]');
+  });
+});
+
 describe("the parameters of the tools", () => {
   const good = { server: "plain", tool: "echo" };
   test.each([
