@@ -111,6 +111,7 @@ export interface Facts {
     body?: string;
     retryAfter?: string;
     outcomeUnknown: boolean;
+    hint?: string;
   };
   "http.redirect": { server: string; method: string; status: number; location: string };
   "session.expired": { server: string; method: string; status: number };
@@ -438,8 +439,8 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   },
   "http.status": {
     code: "http_error",
-    say: ({ server, method, status, statusText, body, retryAfter, outcomeUnknown }) =>
-      `Server ${quote(server)} answered ${method} with HTTP ${status}${statusText ? ` ${statusText}` : ""}.${status === 404 || status === 405 ? " Check the path of its url; it is often /mcp." : ""}${unknown(outcomeUnknown)}${retryAfter ? ` Retry-After: ${retryAfter}.` : ""}${body ? ` It says: ${body}` : ""}`,
+    say: ({ server, method, status, statusText, body, retryAfter, outcomeUnknown, hint }) =>
+      `Server ${quote(server)} answered ${method} with HTTP ${status}${statusText ? ` ${statusText}` : ""}.${status === 404 || status === 405 ? " Check the path of its url; it is often /mcp." : ""}${hint ? ` ${hint}` : ""}${unknown(outcomeUnknown)}${retryAfter ? ` Retry-After: ${retryAfter}.` : ""}${body ? ` It says: ${body}` : ""}`,
   },
   "http.redirect": {
     code: "http_error",

@@ -1,10 +1,15 @@
 import { Cancellation } from "../cancellation.ts";
-import { AdapterError } from "../errors.ts";
+import { AdapterError, isSituation } from "../errors.ts";
 import { isResponse, type JsonRpcResponse, parseMessages, type RequestId } from "../protocol/jsonrpc.ts";
 import { headersOfDeclared } from "../protocol/stateless.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import { transportFactory } from "../transport/create.ts";
 import type { ToolContext } from "./tool.ts";
+
+const BAD_REQUEST = 400;
+/** Servers that keep sessions refuse everything else so. */
+const NO_HANDSHAKE =
+  "A raw request makes no handshake, which this server may want first: configure the server and name it, and one is made.";
 
 export interface RawRequest {
   readonly id: RequestId;
@@ -57,6 +62,8 @@ export async function rawExchange(
         seconds: timeoutMs / 1000,
         outcomeUnknown: true,
       });
+    if (isSituation(error, "http.status") && error.details.status === BAD_REQUEST)
+      throw new AdapterError("http.status", { ...error.details, hint: NO_HANDSHAKE });
     throw error;
   } finally {
     clearTimeout(timer);

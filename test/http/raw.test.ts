@@ -33,6 +33,7 @@ const SCENARIOS: Record<string, Scenario> = {
   foreign: { on: "*", post: (exchange) => exchange.json(mirrored(exchange, 424_242)) },
   accepted: { on: "*", post: (exchange) => exchange.respond(202) },
   page: { on: "*", post: (exchange) => exchange.respond(200, { "content-type": "text/html" }, "<p>Hello.</p>") },
+  unopened: { on: "*", post: (exchange) => exchange.json('{"error":"not initialized"}', 400) },
   "not-found": { on: "*", post: (exchange) => exchange.respond(404, {}, "no such page") },
   busy: { on: "*", post: (exchange) => exchange.respond(503, { "retry-after": "0" }) },
   locked: { on: "*", post: (exchange) => exchange.respond(401, { "www-authenticate": 'Bearer realm="r"' }) },
@@ -137,6 +138,7 @@ describe("mcp_request with a url is one exchange", () => {
     ["foreign", "protocol_error", {}],
     ["accepted", "protocol_error", {}],
     ["page", "protocol_error", { contentType: "text/html" }],
+    ["unopened", "http_error", { status: 400, hint: expect.stringContaining("handshake") }],
     ["not-found", "http_error", { status: 404, body: "no such page" }],
     ["busy", "http_error", { status: 503 }],
     ["locked", "auth_required", { status: 401, wwwAuthenticate: 'Bearer realm="r"' }],
@@ -148,6 +150,7 @@ describe("mcp_request with a url is one exchange", () => {
     const host = make({ services: { openUrl: async (url) => void opened.push(url) } });
     const failure = await host.failure("mcp_request", raw(scenario));
     expect(failure).toMatchObject({ code, details });
+    expect(failure.message).toContain(failure.details?.["hint"] ?? "");
     expect(failure.message).not.toMatch(/\n\s+at /);
     expect(server.requests(scenario)).toHaveLength(1);
     expect(opened).toEqual([]);
