@@ -89,10 +89,21 @@ describe("a search", () => {
     ["set up a machine", ["create_machine"]],
     ["auto reply", ["autoreply_on"]],
     ["repo", ["fork_repository"]],
+    ["insert a row", ["create_record"]],
+    ["undo the last commit", ["reset_commit"]],
+    ["remember a fact", ["add_fact"]],
   ])("understands other words for the same: %j", (query, expected) => {
     const names = [
       ...["create_tag", "delete_tag", "get_tag", "create_directory", "create_machine", "list_machines"],
-      ...["restart_machine", "autoreply_on", "fork_repository"],
+      ...[
+        "restart_machine",
+        "autoreply_on",
+        "fork_repository",
+        "create_record",
+        "show_commit",
+        "reset_commit",
+        "add_fact",
+      ],
     ];
     const ranked = rank(
       query,
