@@ -4,17 +4,22 @@ import { isObject } from "../protocol/jsonrpc.ts";
 const OBJECTS = ["arguments", "params"];
 
 /**
- * What models get wrong about objects, put right before the host checks the types: an object written as a JSON string, and
- * nothing written as an empty string or null. Whatever cannot be read stays as it is, for the check to refuse. Idempotent.
+ * What models get wrong, put right before the host checks the types: an object written as a JSON string, and nothing written
+ * as an empty string or null. Whatever cannot be read stays as it is, for the check to refuse. Idempotent.
  */
 export function repairArguments(args: unknown): unknown {
   const given = typeof args === "string" ? (parsedObject(args) ?? args) : args;
   if (!isObject(given)) return given;
   let repaired = given;
-  for (const name of OBJECTS) {
-    const value = Object.hasOwn(given, name) ? given[name] : undefined;
-    const object = value === null || value === "" ? {} : typeof value === "string" ? parsedObject(value) : undefined;
-    if (object !== undefined) repaired = { ...repaired, [name]: object };
+  for (const [name, value] of Object.entries(given)) {
+    const isNothing = value === null || value === "";
+    if (OBJECTS.includes(name)) {
+      const object = isNothing ? {} : typeof value === "string" ? parsedObject(value) : undefined;
+      if (object !== undefined) repaired = { ...repaired, [name]: object };
+    } else if (isNothing) {
+      const { [name]: _, ...others } = repaired;
+      repaired = others;
+    }
   }
   return repaired;
 }

@@ -106,6 +106,11 @@ describe("arguments as models write them", () => {
     expect(repairArguments('{"tool":"t"}')).toEqual({ tool: "t" });
   });
 
+  it("are left out where nothing is meant: a host refuses an empty string that is none of the choices", () => {
+    const given = { server: "s", kind: "", action: "", query: "", timeoutSeconds: null };
+    expect(repairArguments(given)).toEqual({ server: "s" });
+  });
+
   it("stay as they are otherwise", () => {
     const untouched = [
       { arguments: "[1]" },
