@@ -69,7 +69,11 @@ function read(text: string, number: number): Line {
   if (typeof tool !== "string")
     throw usage(`Line ${number} names no tool: "tool" must be mcp_list, mcp_call or mcp_request`);
   if (!isObject(params)) throw usage(`Line ${number}: "params" must be an object`);
-  return { tool, params };
+  // As the tools read them: what is null or empty is not given, and the command line's word counts.
+  return {
+    tool,
+    params: Object.fromEntries(Object.entries(params).filter(([, value]) => value !== null && value !== "")),
+  };
 }
 
 /** `--config`, or `--url`, count for lines that name no file and no address themselves. */

@@ -236,7 +236,7 @@ describe("rpi-mcp run", () => {
     '{"params":{}}',
     '{"tool":"mcp_frob","params":{}}',
     '{"tool":"mcp_call","params":{"server":"agent","tool":"fail"}}',
-    '{"tool":"mcp_call","params":{"server":"agent","tool":"where"}}',
+    '{"tool":"mcp_call","params":{"server":"agent","tool":"where","configPath":"","url":null}}',
     '{"tool":"mcp_list"}',
   ];
 
