@@ -75,7 +75,7 @@ function asJson(value: string): { readonly json: unknown } | undefined {
 function objectIn(json: string, where: string): Record<string, unknown> {
   let value: unknown;
   try {
-    value = JSON.parse(json);
+    value = JSON.parse(json.replace(/^\uFEFF/, ""));
   } catch (error) {
     throw usage(`${where}: not valid JSON: ${reasonOf(error)}`, EXPECTED);
   }

@@ -61,6 +61,8 @@ describe("arguments on the command line", () => {
       const file = join(folder, "a.json");
       writeFileSync(file, '{"a": [1]}');
       expect(await read(`@${file}`)).toEqual({ a: [1] });
+      writeFileSync(file, '\uFEFF{"b": 2}');
+      expect(await read(`@${file}`)).toEqual({ b: 2 });
       writeFileSync(file, "[1]");
       await expect(read(`@${file}`)).rejects.toMatchObject({
         message: expect.stringContaining("must be a JSON object"),
