@@ -19,7 +19,7 @@ beforeEach(() => {
 afterEach(() => shell.remove());
 
 const run = (...words: string[]): Promise<Ended> => shell.run([...words, ...servers]);
-const text = ({ stdout }: Ended): string =>
+const text = ({ stdout }: Pick<Ended, "stdout">): string =>
   (JSON.parse(stdout) as { content: { text: string }[] }).content[0]?.text ?? "";
 
 describe("rpi-mcp list", () => {
@@ -263,6 +263,19 @@ describe("rpi-mcp run", () => {
       (JSON.parse(answer?.content?.[0]?.text ?? "{}") as { pid?: number }).pid;
     expect(pid(answers[0])).toBe(pid(answers[6]));
     expect(pid(answers[0])).toEqual(expect.any(Number));
+  });
+
+  it("takes a line for one, whatever separates lines in its texts", async () => {
+    const inner = '{"tool":"mcp_call","params":{"server":"agent","tool":"where"}}';
+    const message = `before\u2028${inner}\u2029after\u0085\u{1f389}`;
+    const line = JSON.stringify({
+      tool: "mcp_call",
+      params: { server: "agent", tool: "echo", arguments: { message } },
+    });
+    const { status, stdout } = await shell.run(["run", "-", ...servers], { input: `\r\n${line}\r\n\n${line}` });
+    expect(status).toBe(0);
+    const answers = stdout.split("\n").map((each) => (each === "" ? "" : text({ stdout: each })));
+    expect(answers).toEqual([`Echo: ${message}`, `Echo: ${message}`, ""]);
   });
 
   it("reads a file, and ends with 0 if every line succeeds", async () => {
