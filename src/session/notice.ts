@@ -41,6 +41,11 @@ class Patience implements SendOptions, Deadline {
     options.deadlines.set(this, options.milliseconds);
   }
 
+  /** An answer may be worth a sign-in to whoever waits for what comes of it; what is only told is not. */
+  get quiet(): boolean {
+    return this.#options.isOfUse === undefined;
+  }
+
   onDue(): void {
     const { deadlines, milliseconds, isOfUse } = this.#options;
     if (isOfUse?.() === true) deadlines.set(this, milliseconds);

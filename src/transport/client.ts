@@ -9,7 +9,6 @@ import { type ExchangeContext, exchange, type Receive } from "./exchange.ts";
 import { type ConstantHeaders, constantHeaders, withHeaders } from "./http-headers.ts";
 import { type HttpRequest, Pool } from "./pool.ts";
 import type { HttpResponse } from "./response.ts";
-import type { SendOptions } from "./transport.ts";
 
 export interface HttpTransportOptions {
   readonly server: string;
@@ -106,12 +105,6 @@ export class HttpClient {
     return this.#exchange(request, receive, undefined, true);
   }
 
-  /** Closes the idle connections that the next message must not go out on. */
-  closeIdleFor({ fresh, once }: SendOptions): void {
-    if (fresh) this.#pool?.closeIdle(0);
-    else if (once) this.#pool?.closeIdle(this.limits.trustedIdleMs);
-  }
-
   /** Ends what is on its way; nothing is sent any more but what ends the session. */
   stop(): void {
     const { server } = this;
@@ -131,7 +124,8 @@ export class HttpClient {
     let outcome = refusal ?? (await this.#authorizedOnce(request, receive, quiet));
     for (let authorizations = 0; outcome instanceof Challenged; authorizations++) {
       const { challenge }: Challenged = outcome;
-      if (signIn === undefined || authorizations >= limits.authorizations || quiet) throw this.#refused(challenge);
+      const asksNobody = signIn === undefined || quiet || request.quiet === true;
+      if (asksNobody || authorizations >= limits.authorizations) throw this.#refused(challenge);
       const authorizer = this.#authorizer ?? (await this.#loadAuthorizer(signIn.load));
       await authorizer.challenge(challenge, this.#anySignal(request.cancel));
       this.#checkRunning();

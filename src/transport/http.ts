@@ -82,7 +82,6 @@ export class HttpTransport implements Transport {
 
   async #send(message: JsonRpcMessage, options: SendOptions): Promise<void> {
     const request = this.#post(message, options);
-    this.#client.closeIdleFor(options);
     if (!isRequest(message)) return this.#client.exchange(request, (response) => this.#told(response, message));
     const broken = await this.#client.exchange(request, (response) => this.#answer(response, message, options));
     if (broken === undefined) return;

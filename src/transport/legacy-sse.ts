@@ -77,7 +77,6 @@ export class LegacySseTransport implements Transport {
     if (this.#endpoint === undefined || this.#closed)
       throw new AdapterError("closed.stopped", { server, outcomeUnknown: false });
     const request = postOf(this.#client, this.#endpoint, message, this.#constant, options);
-    this.#client.closeIdleFor(options);
     await this.#client.exchange(request, async (response) => {
       if (response.ok) return response.skip(limits.refusalBytes, limits.lingerMs);
       const answer = await readRefusal(response, {

@@ -12,6 +12,10 @@ export interface HttpRequest {
   /** What errors call it: the method of the message. */
   readonly label: string;
   readonly cancel?: Cancellation | undefined;
+  /** How long the connection it goes out on may have been unused; absent: as long as the pool keeps one. */
+  readonly idleMs?: number | undefined;
+  /** Nobody is asked to sign in for it. */
+  readonly quiet?: boolean | undefined;
   /** Those of the headers that the sign-in gave. */
   readonly authorization?: Readonly<Record<string, string>>;
 }
@@ -73,8 +77,10 @@ export class Pool {
     };
   }
 
-  request({ method, path, headers }: HttpRequest): ClientRequest {
+  request({ method, path, headers, idleMs }: HttpRequest): ClientRequest {
     this.#closeExpired();
+    // Only now: a sign-in, or a renewal, may have taken its time.
+    if (idleMs !== undefined) this.#closeIdle(idleMs);
     const { protocol, host, port } = this.#target;
     return this.#request({
       protocol,
@@ -121,12 +127,6 @@ export class Pool {
     });
   }
 
-  /** Closes every connection that has not been in use for so long. */
-  closeIdle(milliseconds: number): void {
-    const since = performance.now() - milliseconds;
-    this.#closeWhere((socket) => (socket[IDLE_SINCE] ?? 0) <= since);
-  }
-
   destroy(): void {
     this.#agent.destroy();
   }
@@ -163,6 +163,12 @@ export class Pool {
   #closeExpired(): void {
     const now = performance.now();
     this.#closeWhere((socket) => (socket[EXPIRES_AT] ?? now) <= now);
+  }
+
+  /** Closes every connection that has not been in use for so long. */
+  #closeIdle(milliseconds: number): void {
+    const since = performance.now() - milliseconds;
+    this.#closeWhere((socket) => (socket[IDLE_SINCE] ?? 0) <= since);
   }
 
   /** Closes idle connections, which stand in the order in which they became idle, up to the first that may stay. */

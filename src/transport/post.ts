@@ -33,5 +33,15 @@ export function postOf(
       all.push(name, value);
     }
   }
-  return { method: "POST", path, headers: all, body, label, cancel: options.cancellation };
+  const idleMs = options.fresh ? 0 : options.once ? limits.trustedIdleMs : undefined;
+  return {
+    method: "POST",
+    path,
+    headers: all,
+    body,
+    label,
+    cancel: options.cancellation,
+    idleMs,
+    quiet: options.quiet,
+  };
 }

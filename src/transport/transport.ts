@@ -33,6 +33,8 @@ export interface SendOptions {
   readonly fresh?: boolean;
   /** It must not be lost: sent on no connection that was idle for long, which may be dead. Ignored where there is no pool. */
   readonly once?: boolean;
+  /** Nobody waits for it, so nobody is asked to sign in for it: refused for lack of authorization, it is given up. */
+  readonly quiet?: boolean;
   /** The server may want to ask something before it answers: where it needs a stream for that, the stream stands open meanwhile. */
   readonly mayAsk?: boolean;
 }

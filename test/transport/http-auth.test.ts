@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, jest, test } from "@jest/globals";
 import type { AuthorizedRequest, Authorizer, Challenge } from "../../src/authorizer.ts";
 import { AdapterError } from "../../src/errors.ts";
 import { FaultServer, type Scenario } from "../support/http-fault-server.ts";
@@ -24,6 +24,15 @@ const SCENARIOS: Record<string, Scenario> = {
   scope: wanting("token-1", { status: 403, header: 'Bearer error="insufficient_scope", scope="b"' }),
   never: wanting("none", { status: 401, header: BEARER }),
   forbidden: { on: "*", post: (exchange) => exchange.respond(403, { "www-authenticate": "Basic" }, "go away") },
+  // The socket dies when it is used again.
+  lazy: {
+    on: "*",
+    post: (exchange) => {
+      if (exchange.seen.turn > 1) exchange.socket.resetAndDestroy();
+      else if (exchange.seen.headers["authorization"] === "Bearer token-1") exchange.good();
+      else exchange.respond(401, { "www-authenticate": BEARER }, "denied");
+    },
+  },
   "no-header": { on: "*", post: (exchange) => exchange.respond(401) },
 };
 
@@ -32,6 +41,7 @@ class FakeAuthorizer implements Authorizer {
   readonly asked: AuthorizedRequest[] = [];
   readonly observed: unknown[] = [];
   fails: Error | undefined;
+  before = (): unknown => undefined;
   waits = false;
 
   async headers(request: AuthorizedRequest): Promise<Readonly<Record<string, string>>> {
@@ -42,6 +52,7 @@ class FakeAuthorizer implements Authorizer {
   }
 
   async challenge(challenge: Challenge, signal: AbortSignal): Promise<void> {
+    this.before();
     if (this.fails !== undefined) throw this.fails;
     if (this.waits)
       await new Promise((_, reject) =>
@@ -57,6 +68,7 @@ class FakeAuthorizer implements Authorizer {
 
 const server = FaultServer.forTests(SCENARIOS);
 afterEach(async () => {
+  jest.restoreAllMocks();
   await closeClients();
   server.forget();
 });
@@ -160,6 +172,27 @@ describe("with a way to sign in", () => {
       posts: 4,
       challenges: 3,
     });
+  });
+
+  test("what must not be lost goes out anew on no connection that was idle while the person signed in", async () => {
+    const authorizer = new FakeAuthorizer();
+    const made = await client("lazy", authorizer);
+    const now = performance.now.bind(performance);
+    authorizer.before = () => jest.spyOn(performance, "now").mockImplementation(() => now() + 300);
+    expect(textOf(await made.call("in", { once: true }))).toBe("in");
+    expect(server.posts("lazy")).toHaveLength(2);
+    expect(server.executions("lazy")).toBe(1);
+  });
+
+  test("a message that nobody waits for is no reason to sign in, also on a connection that has signed in", async () => {
+    const authorizer = new FakeAuthorizer();
+    const made = await client("never", authorizer);
+    expect((await failureOf(made.notify("notifications/cancelled", { quiet: true }))).code).toBe("auth_required");
+    expect(made.loads()).toBe(0);
+    await failureOf(made.call("x"));
+    await failureOf(made.notify("notifications/cancelled", { quiet: true }));
+    expect(authorizer.challenges).toHaveLength(3);
+    expect(server.posts("never", "notifications/cancelled")).toHaveLength(2);
   });
 
   test("a sign-in that fails is the error, and nothing is sent again", async () => {
