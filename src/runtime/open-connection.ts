@@ -10,7 +10,7 @@ import type { ServerSpec } from "../server-spec.ts";
 import { type ConnectOptions, connect } from "../session/connect.ts";
 import { InputPort } from "../session/input.ts";
 import type { Session } from "../session/session.ts";
-import { type TransportFactory, transportFactory } from "../transport/create.ts";
+import { type CreateOptions, type TransportFactory, transportFactory } from "../transport/create.ts";
 import type { Transport } from "../transport/transport.ts";
 import { Connection } from "./connection.ts";
 import { logToHost } from "./host-log.ts";
@@ -92,13 +92,10 @@ function mayBeLegacy(
   return parseMessages(rejection.body, limits) === undefined;
 }
 
-function signIn(
-  options: OpenConnectionOptions,
-  attempt: Attempt,
-): { signIn?: { eager: boolean; load: () => Promise<Authorizer> } } {
-  const { spec } = attempt;
+function signIn(options: OpenConnectionOptions, attempt: Attempt): Pick<CreateOptions, "signIn"> {
+  const { spec, wait } = attempt;
   if (spec.endpoint.kind !== "http" || spec.endpoint.oauth === false) return {};
-  return { signIn: { eager: spec.endpoint.oauth !== undefined, load: () => options.authorizer(spec, attempt) } };
+  return { signIn: { eager: spec.endpoint.oauth !== undefined, load: () => options.authorizer(spec, attempt), wait } };
 }
 
 function clientIdentity({ clientInfo, services }: OpenConnectionOptions, input: InputPort): ClientIdentity {

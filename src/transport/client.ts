@@ -2,6 +2,7 @@ import type { Authorizer, Challenge } from "../authorizer.ts";
 import type { Cancellation } from "../cancellation.ts";
 import { AdapterError, isSituation } from "../errors.ts";
 import type { Limits } from "../limits.ts";
+import type { PersonWait } from "../person-wait.ts";
 import { quoteText } from "../remote-text.ts";
 import { Roster } from "../roster.ts";
 import { readUrl } from "../web-address.ts";
@@ -17,8 +18,16 @@ export interface HttpTransportOptions {
   /** The entry's own headers. They go to this URL's origin and nowhere else. */
   readonly headers: Readonly<Record<string, string>>;
   readonly limits: Limits;
-  /** Absent: never sign in. `eager`: headers are asked for before the first request, not only after a refusal. */
-  readonly signIn?: { readonly eager: boolean; readonly load: () => Promise<Authorizer> };
+  /** Absent: never sign in. */
+  readonly signIn?: SignIn;
+}
+
+export interface SignIn {
+  /** Headers are asked for before the first request, not only after a refusal. */
+  readonly eager: boolean;
+  readonly load: () => Promise<Authorizer>;
+  /** Says whether a person is being waited for: the time is theirs then. */
+  readonly wait?: PersonWait;
 }
 
 const CHALLENGE_CHARACTERS = 1000;

@@ -1,7 +1,7 @@
-import type { Authorizer } from "../authorizer.ts";
 import type { Limits } from "../limits.ts";
 import type { Redactor } from "../redactor.ts";
 import type { ServerSpec } from "../server-spec.ts";
+import type { SignIn } from "./client.ts";
 import type { Transport } from "./transport.ts";
 
 const GUESS_MS = 10_000;
@@ -9,7 +9,7 @@ const GUESS_MS = 10_000;
 export interface CreateOptions {
   readonly limits: Limits;
   readonly redactor: Redactor;
-  readonly signIn?: { readonly eager: boolean; readonly load: () => Promise<Authorizer> };
+  readonly signIn?: SignIn;
 }
 
 /** How to make transports for one server: what is heavy is loaded before the first is made. */

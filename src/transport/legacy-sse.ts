@@ -1,5 +1,6 @@
 import { Cancellation } from "../cancellation.ts";
 import { AdapterError, isAdapterError, isSituation, reasonOf } from "../errors.ts";
+import type { PersonWait } from "../person-wait.ts";
 import type { Wire } from "../protocol/dialect.ts";
 import type { JsonRpcMessage } from "../protocol/jsonrpc.ts";
 import { quoteText } from "../remote-text.ts";
@@ -22,6 +23,7 @@ export class LegacySseTransport implements Transport {
   readonly kind = "sse";
   readonly ownStream = false;
   readonly #client: HttpClient;
+  readonly #wait: PersonWait | undefined;
   /** Ends the stream before the endpoint is known. */
   readonly #givenUp = new Cancellation();
   #sink: Sink | undefined;
@@ -35,6 +37,7 @@ export class LegacySseTransport implements Transport {
   /** @throws AdapterError `config.url`. */
   constructor(options: HttpTransportOptions) {
     this.#client = new HttpClient(options);
+    this.#wait = options.signIn?.wait;
   }
 
   /**
@@ -46,10 +49,16 @@ export class LegacySseTransport implements Transport {
     this.#sink = sink;
     this.#constant = this.#client.headers.post;
     let late = false;
-    const timer = setTimeout(() => {
+    const onDue = (): void => {
+      const more = this.#wait?.putOff(limits.endpointMs) ?? 0;
+      if (more > 0) {
+        timer = setTimeout(onDue, more);
+        return;
+      }
       late = true;
       this.#givenUp.cancel();
-    }, limits.endpointMs);
+    };
+    let timer = setTimeout(onDue, limits.endpointMs);
     const giveUp = (): void => this.#givenUp.cancel();
     signal?.addEventListener("abort", giveUp);
     if (signal?.aborted) giveUp();

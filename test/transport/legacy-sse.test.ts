@@ -1,6 +1,9 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
+import type { Authorizer } from "../../src/authorizer.ts";
+import { AdapterError } from "../../src/errors.ts";
 import { resolveLimits } from "../../src/limits.ts";
-import { rejectionOf } from "../../src/transport/http.ts";
+import { PersonWait } from "../../src/person-wait.ts";
+import { type HttpTransportOptions, rejectionOf } from "../../src/transport/http.ts";
 import { LegacySseTransport } from "../../src/transport/legacy-sse.ts";
 import { type LegacyBehaviour, LegacySseServer } from "../support/legacy-sse-server.ts";
 import { failureOf, TransportClient } from "../support/transport-client.ts";
@@ -17,12 +20,13 @@ afterEach(async () => {
 async function setUp(
   behaviour: LegacyBehaviour = {},
   endpointMs = 2000,
+  more: Pick<HttpTransportOptions, "signIn"> = {},
 ): Promise<{ server: LegacySseServer; client: TransportClient }> {
   const server = await LegacySseServer.start(behaviour);
   servers.push(server);
   const limits = resolveLimits({ endpointMs });
   const client = new TransportClient(
-    new LegacySseTransport({ server: "srv", url: server.url, headers: { Authorization: "Bearer t" }, limits }),
+    new LegacySseTransport({ server: "srv", url: server.url, headers: { Authorization: "Bearer t" }, limits, ...more }),
   );
   clients.push(client);
   return { server, client };
@@ -96,6 +100,32 @@ describe("opening", () => {
       details: { reason: "it named no endpoint within 0.1 s" },
     });
     await waitFor("the connection is closed", () => server.sockets.size === 0, 5000);
+  });
+
+  test("the time in which a person signs in is not the server's", async () => {
+    let signedIn = false;
+    const onGet: LegacyBehaviour["onGet"] = (_, response, server) => {
+      if (signedIn) server.open(response);
+      else response.writeHead(401, { "www-authenticate": "Bearer" }).end();
+    };
+    const wait = new PersonWait();
+    const authorizer: Authorizer = {
+      headers: async () => ({}),
+      challenge: async (_, signal) => {
+        const end = wait.begin();
+        // Longer than the endpoint may take, by that clock.
+        for (const begun = performance.now(); performance.now() - begun < 250; ) {
+          if (signal.aborted) throw new AdapterError("cancelled", { server: "srv" });
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+        signedIn = true;
+        end();
+      },
+    };
+    const signIn = { eager: false, load: async () => authorizer, wait };
+    const { client } = await setUp({ ...echoing, onGet }, 100, { signIn });
+    await client.transport.open(client);
+    expect((await client.request("echo", { n: 1 }))?.result).toEqual({ n: 1 });
   });
 
   test("a stream that ends first, or is none: connect_failed", async () => {
