@@ -86,6 +86,6 @@ async function revokes(
   }
 }
 
-function contextOf({ server, url, settings, clientInfo, limits, redactor }: AccountOptions): AuthContext {
-  return { server, url: new URL(url), settings: settings ?? {}, clientInfo, limits, redactor };
+function contextOf({ server, url, settings, clientInfo, limits, redactor, send }: AccountOptions): AuthContext {
+  return { server, url: new URL(url), settings: settings ?? {}, clientInfo, limits, redactor, send };
 }

@@ -1,5 +1,6 @@
 import type { Authorizer } from "../authorizer.ts";
 import type { Limits } from "../limits.ts";
+import type { SendPlain } from "../plain-request.ts";
 import type { Redactor } from "../redactor.ts";
 import { type OAuthSettings, oauthSecrets } from "../server-spec.ts";
 import { OAuthAuthorizer } from "./oauth-authorizer.ts";
@@ -21,6 +22,8 @@ export interface AuthorizerOptions {
   readonly clientInfo: { readonly name: string; readonly version: string };
   readonly limits: Limits;
   readonly redactor: Redactor;
+  /** Sends what goes to authorization servers, and fetches metadata documents. */
+  readonly send: SendPlain;
 }
 
 /** An authorizer that can also be asked to sign in, for `rpi-mcp login`. */
@@ -40,8 +43,8 @@ export interface SignInAuthorizer extends Authorizer {
 
 /** Makes the authorizer of one server. It does nothing until it is asked, and holds nothing open in between. */
 export function createAuthorizer(options: AuthorizerOptions): SignInAuthorizer {
-  const { server, url, settings, store, openUrl, onWaiting, clientInfo, limits, redactor } = options;
+  const { server, url, settings, store, openUrl, onWaiting, clientInfo, limits, redactor, send } = options;
   redactor.add(oauthSecrets(settings ?? {}));
-  const context = { server, url: new URL(url), settings: settings ?? {}, clientInfo, limits, redactor };
+  const context = { server, url: new URL(url), settings: settings ?? {}, clientInfo, limits, redactor, send };
   return new OAuthAuthorizer({ context, store, configured: settings !== undefined, openUrl, onWaiting });
 }

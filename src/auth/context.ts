@@ -1,6 +1,7 @@
 import { AdapterError, isAdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import type { Facts } from "../messages.ts";
+import type { SendPlain } from "../plain-request.ts";
 import type { Redactor } from "../redactor.ts";
 import { quoteText } from "../remote-text.ts";
 import type { OAuthSettings } from "../server-spec.ts";
@@ -15,6 +16,8 @@ export interface AuthContext {
   readonly clientInfo: { readonly name: string; readonly version: string };
   readonly limits: Limits;
   readonly redactor: Redactor;
+  /** How everybody but the server itself is reached. */
+  readonly send: SendPlain;
 }
 
 /** Characters of a reason or of a challenge in an error: parts of them come from servers. */

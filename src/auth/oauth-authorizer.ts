@@ -212,7 +212,7 @@ export class OAuthAuthorizer implements Authorizer {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 0, method: "ping" });
     const answer = await exchange(this.#context, { url, method: "POST", headers, body }, signal);
     const asked = answer.status === 401;
-    const wwwAuthenticate = asked ? (answer.headers.get("www-authenticate") ?? "") : "";
+    const wwwAuthenticate = asked ? (answer.headers["www-authenticate"] ?? "") : "";
     const challenge = { method: "POST", url: url.href, status: 401, wwwAuthenticate, headers: {}, sent: {} } as const;
     return { ...readChallenge(challenge), asked };
   }

@@ -1,5 +1,6 @@
 import { cut } from "../cut.ts";
-import { isAdapterError, reasonOf } from "../errors.ts";
+import { isAdapterError, isSituation, reasonOf } from "../errors.ts";
+import type { PlainAnswer } from "../plain-request.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import { OFFERED } from "../protocol/versions.ts";
 import { type AuthContext, cancelledBy, excerpt, failed } from "./context.ts";
@@ -13,7 +14,7 @@ export interface OAuthRequest {
 
 export interface OAuthAnswer {
   readonly status: number;
-  readonly headers: Headers;
+  readonly headers: PlainAnswer["headers"];
   /** The body, if it is a JSON object whatever its content type. */
   readonly json: Readonly<Record<string, unknown>> | undefined;
   /** What was wrong with it, in words, if it is no usable answer: a redirect, a page, an empty body. */
@@ -26,36 +27,28 @@ export interface OAuthAnswer {
  * @throws AdapterError `auth.failed` where there is no whole answer; `cancelled`.
  */
 export async function exchange(context: AuthContext, request: OAuthRequest, signal: AbortSignal): Promise<OAuthAnswer> {
-  const { oauthRequestMs } = context.limits;
+  const { oauthRequestMs, oauthAnswerBytes } = context.limits;
   // No `AbortSignal.timeout`: its timer would outlive the exchange.
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), oauthRequestMs);
+  const headers = { accept: "application/json", "mcp-protocol-version": OFFERED, ...request.headers };
   try {
-    const response = await fetch(request.url, {
-      method: request.method,
-      headers: {
-        accept: "application/json",
-        "mcp-protocol-version": OFFERED,
-        ...request.headers,
-        connection: "close", // Nothing of a sign-in outlives it.
-      },
-      redirect: "manual",
-      signal: AbortSignal.any([signal, late.signal]),
-      ...(request.body === undefined ? {} : { body: request.body }),
-    });
-    const text = await readBounded(response, context, request.url);
+    const answer = await context.send(
+      { ...request, headers, limitBytes: oauthAnswerBytes },
+      AbortSignal.any([signal, late.signal]),
+    );
+    const text = answer.body.toString("utf8");
     const json = parseObject(text);
     // What a token endpoint sends is never quoted: it may be a token in another form.
-    const problem = problemOf(response, request.method === "GET" ? text : "", context);
-    return { status: response.status, headers: response.headers, json, problem };
+    const problem = problemOf(answer, request.method === "GET" ? text : "", context);
+    return { status: answer.status, headers: answer.headers, json, problem };
   } catch (thrown) {
     if (signal.aborted) throw cancelledBy(signal, context.server);
-    if (isAdapterError(thrown)) throw thrown;
-    if (late.signal.aborted) {
-      throw failed(context, `${request.url.host} did not answer within ${oauthRequestMs / 1000} s`);
-    }
-    const cause = (thrown as { cause?: unknown }).cause ?? thrown;
-    throw failed(context, `${request.url.host} cannot be reached: ${reasonOf(cause)}`);
+    const { host } = request.url;
+    if (late.signal.aborted) throw failed(context, `${host} did not answer within ${oauthRequestMs / 1000} s`);
+    if (isSituation(thrown, "limit.message")) throw failed(context, `${host} sent more than ${oauthAnswerBytes} bytes`);
+    const reason = isAdapterError(thrown) ? thrown.details["reason"] : undefined;
+    throw failed(context, `${host} cannot be reached: ${String(reason ?? reasonOf(thrown))}`);
   } finally {
     clearTimeout(timer);
   }
@@ -81,20 +74,6 @@ function isLoopback({ hostname }: URL): boolean {
   return hostname === "localhost" || hostname.endsWith(".localhost") || /^(127\.[\d.]+|\[::1\])$/.test(hostname);
 }
 
-async function readBounded(response: Response, context: AuthContext, url: URL): Promise<string> {
-  if (response.body === null) return "";
-  const limit = context.limits.oauthAnswerBytes;
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
-    bytes += chunk.byteLength;
-    // Leaving the loop cancels the body, which closes the socket.
-    if (bytes > limit) throw failed(context, `${url.host} sent more than ${limit} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
-}
-
 function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -104,11 +83,10 @@ function parseObject(text: string): Readonly<Record<string, unknown>> | undefine
   }
 }
 
-function problemOf(response: Response, text: string, { limits }: AuthContext): string {
-  const { status, headers } = response;
+function problemOf({ status, headers }: PlainAnswer, text: string, { limits }: AuthContext): string {
   if (status >= 300 && status < 400) return `HTTP ${status}, a redirect, which is not followed`;
   if (status >= 400) return `HTTP ${status}`;
-  const type = headers.get("content-type");
+  const type = headers["content-type"];
   const start = excerpt(cut(text, 80), limits);
   return `HTTP ${status} without a JSON object${type ? ` (${excerpt(type, limits)})` : ""}${start ? `: ${start}` : ""}`;
 }

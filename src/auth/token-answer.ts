@@ -1,3 +1,4 @@
+import { nonceOf } from "./challenge-facts.ts";
 import { type AuthContext, failed } from "./context.ts";
 import { exchange, type OAuthAnswer } from "./oauth-request.ts";
 import type { Party } from "./party.ts";
@@ -41,10 +42,10 @@ export function toResponse(
   if (json === undefined || !(refusal || (status >= 200 && status < 300))) {
     throw failed(context, `${host} answered ${problem}`);
   }
-  const nonce = headers.get("dpop-nonce");
+  const nonce = nonceOf(headers);
   return new Response(JSON.stringify(refusal ? json : tidy(json)), {
     status: refusal ? status : success, // Some servers confuse 200 and 201.
-    headers: { "content-type": "application/json", ...(nonce === null ? {} : { "dpop-nonce": nonce }) },
+    headers: { "content-type": "application/json", ...(nonce === undefined ? {} : { "dpop-nonce": nonce }) },
   });
 }
 

@@ -10,6 +10,7 @@ import type { ClientIdentity } from "../protocol/dialect.ts";
 import type { Redactor } from "../redactor.ts";
 import { serverContext } from "../server-context.ts";
 import type { ServerSpec } from "../server-spec.ts";
+import { sendPlain } from "../transport/send-plain.ts";
 import { logToHost } from "./host-log.ts";
 import type { Scope } from "./registry.ts";
 
@@ -48,6 +49,7 @@ export class SignIns {
       clientInfo,
       limits,
       redactor,
+      send: sendPlain,
     });
     return {
       headers: (request, signal) => inner.headers(request, signal),

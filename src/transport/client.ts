@@ -1,12 +1,12 @@
 import type { Authorizer, Challenge } from "../authorizer.ts";
 import type { Cancellation } from "../cancellation.ts";
-import { AdapterError, isSituation } from "../errors.ts";
+import { AdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import type { PersonWait } from "../person-wait.ts";
 import { quoteText } from "../remote-text.ts";
 import { Roster } from "../roster.ts";
 import { readUrl } from "../web-address.ts";
-import { type ExchangeContext, exchange, type Receive } from "./exchange.ts";
+import { type ExchangeContext, exchange, exchangeTrusting, type Receive } from "./exchange.ts";
 import { type ConstantHeaders, constantHeaders, withHeaders } from "./http-headers.ts";
 import { type HttpRequest, Pool } from "./pool.ts";
 import type { HttpResponse } from "./response.ts";
@@ -32,14 +32,6 @@ export interface SignIn {
 
 const CHALLENGE_CHARACTERS = 1000;
 const INSUFFICIENT_SCOPE = /\berror\s*=\s*"?insufficient_scope\b/i;
-/** The certificate is signed by somebody Node does not know; the operating system may. */
-const UNKNOWN_ISSUER: ReadonlySet<unknown> = new Set([
-  "DEPTH_ZERO_SELF_SIGNED_CERT",
-  "SELF_SIGNED_CERT_IN_CHAIN",
-  "UNABLE_TO_GET_ISSUER_CERT",
-  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
-  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
-]);
 
 /** A response that asks for authorization: the request was refused unexecuted. */
 class Challenged {
@@ -158,19 +150,7 @@ export class HttpClient {
   async #once<T>(request: HttpRequest, receive: Receive<T>, quiet: boolean): Promise<T | Challenged> {
     const pool = this.#pool ?? (await this.#open());
     if (!quiet) this.#checkRunning();
-    const filtered = this.#unlessChallenged(request, receive, pool);
-    const { trustsSystem } = pool;
-    try {
-      return await exchange(this.#context, pool, request, filtered);
-    } catch (error) {
-      // Nothing was sent: the handshake below HTTP failed.
-      const code = isSituation(error, "connect.failed")
-        ? (error.cause as NodeJS.ErrnoException | undefined)?.code
-        : undefined;
-      // Requests made at once all fail before the first of them has had the system asked: each is good for one more try.
-      if (!UNKNOWN_ISSUER.has(code) || trustsSystem || !(await pool.trustSystem())) throw error;
-      return await exchange(this.#context, pool, request, filtered);
-    }
+    return exchangeTrusting(this.#context, pool, request, this.#unlessChallenged(request, receive, pool));
   }
 
   #unlessChallenged<T>(request: HttpRequest, receive: Receive<T>, pool: Pool): Receive<T | Challenged> {

@@ -1,7 +1,7 @@
 import type { ClientRequest, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { CancelListener, Cancellation } from "../cancellation.ts";
-import { AdapterError, reasonOf } from "../errors.ts";
+import { AdapterError, isSituation, reasonOf } from "../errors.ts";
 import { promised } from "../promised.ts";
 import type { Roster, Rostered } from "../roster.ts";
 import type { HttpRequest, Pool } from "./pool.ts";
@@ -45,6 +45,27 @@ export function exchange<T>(
       );
     });
   });
+}
+
+/** As `exchange`; where Node does not know who signed the certificate, with those of the operating system: nothing was sent before. */
+export async function exchangeTrusting<T>(
+  context: ExchangeContext,
+  pool: Pool,
+  request: HttpRequest,
+  receive: Receive<T>,
+): Promise<T> {
+  const { trustsSystem } = pool;
+  try {
+    return await exchange(context, pool, request, receive);
+  } catch (error) {
+    // The handshake below HTTP failed.
+    const code = isSituation(error, "connect.failed")
+      ? (error.cause as NodeJS.ErrnoException | undefined)?.code
+      : undefined;
+    // Requests made at once all fail before the first of them has had the system asked: each is good for one more try.
+    if (!UNKNOWN_ISSUER.has(code) || trustsSystem || !(await pool.trustSystem())) throw error;
+    return await exchange(context, pool, request, receive);
+  }
 }
 
 /** One request on its way: what can still go wrong with it, and whose problem that is. */
@@ -172,6 +193,14 @@ export class Exchange implements CancelListener, Rostered {
   }
 }
 
+/** The certificate is signed by somebody Node does not know; the operating system may. */
+const UNKNOWN_ISSUER: ReadonlySet<unknown> = new Set([
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+]);
 const UNREACHABLE = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "ETIMEDOUT"]);
 const NOT_TLS = new Set(["EPROTO", "ERR_SSL_WRONG_VERSION_NUMBER", "ERR_SSL_PACKET_LENGTH_TOO_LONG"]);
 

@@ -10,6 +10,7 @@ const OWN: ReadonlySet<string> = new Set([
   "mcp-session-id",
 ]);
 
+export const USER_AGENT = "rpi-mcp-adapter";
 const ACCEPT_BOTH = "application/json, text/event-stream";
 
 /** The constant headers of a connection, as flat lists of names and values. */
@@ -38,7 +39,7 @@ export function constantHeaders(
     names.add(key);
     extra.push(name, value);
   }
-  if (!names.has("user-agent")) extra.push("User-Agent", "rpi-mcp-adapter");
+  if (!names.has("user-agent")) extra.push("User-Agent", USER_AGENT);
   if (!names.has("accept-encoding")) extra.push("Accept-Encoding", "gzip, deflate, br");
   const host = ["Host", url.host];
   return {

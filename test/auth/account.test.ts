@@ -3,6 +3,7 @@ import { type AccountOptions, logout, signInState } from "../../src/auth/account
 import { MemoryStore } from "../../src/auth/store.ts";
 import { resolveLimits } from "../../src/limits.ts";
 import { Redactor } from "../../src/redactor.ts";
+import { sendPlain } from "../../src/transport/send-plain.ts";
 import { FakeAuthorizationServer, FakeResource, json } from "../support/fake-oauth.ts";
 import { authorizerFor, call, withBrowser } from "../support/oauth-client.ts";
 
@@ -17,7 +18,13 @@ beforeEach(async () => {
   resource = await new FakeResource(server).start();
   store = new MemoryStore();
   const who = { server: "fake", url: resource.url, clientInfo: { name: "t", version: "0" } };
-  account = { ...who, store, limits: resolveLimits({ oauthRequestMs: 2000 }), redactor: new Redactor() };
+  account = {
+    ...who,
+    store,
+    limits: resolveLimits({ oauthRequestMs: 2000 }),
+    redactor: new Redactor(),
+    send: sendPlain,
+  };
 });
 afterEach(async () => {
   await Promise.all([server.stop(), resource.stop()]);

@@ -7,6 +7,7 @@ import { checkedUrl } from "../../src/auth/oauth-request.ts";
 import { type AdapterError, isAdapterError } from "../../src/errors.ts";
 import { LIMITS } from "../../src/limits.ts";
 import { Redactor } from "../../src/redactor.ts";
+import { sendPlain } from "../../src/transport/send-plain.ts";
 import { FakeAuthorizationServer, FakeResource, json } from "../support/fake-oauth.ts";
 import { authorizerFor, browse, call, withBrowser } from "../support/oauth-client.ts";
 import { waitFor } from "../support/wait.ts";
@@ -214,6 +215,7 @@ describe("metadata", () => {
       clientInfo: { name: "t", version: "0" },
       limits: LIMITS,
       redactor: new Redactor(),
+      send: sendPlain,
     };
     const check = (): URL => checkedUrl(context, address, "it");
     if (refusal === undefined) expect(check().href).toBe(address);

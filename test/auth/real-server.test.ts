@@ -3,6 +3,7 @@ import { logout } from "../../src/auth/account.ts";
 import { MemoryStore } from "../../src/auth/store.ts";
 import { resolveLimits } from "../../src/limits.ts";
 import { Redactor } from "../../src/redactor.ts";
+import { sendPlain } from "../../src/transport/send-plain.ts";
 import { authorizerFor, call, withBrowser } from "../support/oauth-client.ts";
 import { RealAuthorizationServer, StrictResource } from "../support/real-oauth.ts";
 import { waitFor } from "../support/wait.ts";
@@ -79,7 +80,10 @@ describe("with a certified authorization server and a resource that checks its t
     await call(authorizer, resource.url);
     const { clients, grants } = await store.read(resource.url);
     const who = { server: "fake", url: resource.url, clientInfo: { name: "t", version: "0" }, limits: resolveLimits() };
-    const result = await logout({ ...who, store, redactor: new Redactor() }, new AbortController().signal);
+    const result = await logout(
+      { ...who, store, redactor: new Redactor(), send: sendPlain },
+      new AbortController().signal,
+    );
     expect(result).toEqual({ ended: 1, revoked: 1 });
     expect(await authorizer.headers({ method: "POST", url: resource.url }, new AbortController().signal)).toEqual({});
     const before = new MemoryStore();

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { MemoryStore } from "../../src/auth/store.ts";
 import { Redactor } from "../../src/redactor.ts";
 import { FakeAuthorizationServer, FakeResource, json } from "../support/fake-oauth.ts";
+import { ForwardProxy } from "../support/http-proxy.ts";
 import { authorizerFor, call, withBrowser } from "../support/oauth-client.ts";
 
 let server: FakeAuthorizationServer;
@@ -88,6 +89,25 @@ describe("signing in through the browser", () => {
     expect([await server.connections(), await resource.connections()]).toEqual([0, 0]);
     const redirect = server.requests("/authorize")[0]?.query.get("redirect_uri") ?? "";
     await expect(fetch(redirect)).rejects.toThrow("fetch failed");
+  });
+
+  it("reaches everybody through the environment's proxy, as requests to servers do", async () => {
+    const proxy = await ForwardProxy.start();
+    const saved = process.env["http_proxy"];
+    process.env["http_proxy"] = `http://127.0.0.1:${proxy.port}`;
+    try {
+      await call(withBrowser(resource.url).authorizer, resource.url);
+      expect(proxy.asked).toEqual([
+        `GET ${resource.origin}${resource.metadataPath}`,
+        `GET ${server.origin}/.well-known/oauth-authorization-server`,
+        `POST ${server.origin}/register`,
+        `POST ${server.origin}/token`,
+      ]);
+    } finally {
+      if (saved === undefined) delete process.env["http_proxy"];
+      else process.env["http_proxy"] = saved;
+      await proxy.dispose();
+    }
   });
 
   it("sends nothing to another origin than the server's", async () => {

@@ -3,6 +3,7 @@ import { MemoryStore } from "../../src/auth/store.ts";
 import type { Authorizer, Challenge } from "../../src/authorizer.ts";
 import { type Limits, resolveLimits } from "../../src/limits.ts";
 import { Redactor } from "../../src/redactor.ts";
+import { sendPlain } from "../../src/transport/send-plain.ts";
 
 /** Where a browser ended. */
 export interface Page {
@@ -42,6 +43,7 @@ export function authorizerFor(
     store: new MemoryStore(),
     clientInfo: { name: "rpi-mcp-adapter tests", version: "0" },
     redactor: new Redactor(),
+    send: sendPlain,
     ...options,
     limits: resolveLimits({ oauthRequestMs: 2000, signInMs: 5000, ...options.limits }),
   });
