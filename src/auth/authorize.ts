@@ -169,7 +169,9 @@ async function remember(
   signal: AbortSignal,
 ): Promise<void> {
   const change = (record: SignInRecord): SignInRecord => {
-    if (!isPersonless(context)) return withGrant(record, grant);
+    // Another process may have registered a client of its own meanwhile: this one is what the tokens are renewed with.
+    const renewable = client.kind === "registered" ? withClient(record, client) : record;
+    if (!isPersonless(context)) return withGrant(renewable, grant);
     const known = record.clients.some(
       ({ clientId, issuer }) => clientId === client.clientId && issuer === client.issuer,
     );

@@ -2,7 +2,7 @@ import { isAdapterError, isSituation, reasonOf } from "../errors.ts";
 import { type Callback, CallbackListener } from "./callback-listener.ts";
 import { knownClient, registerClient, withCredentials } from "./client-choice.ts";
 import { type AuthContext, excerpt, failed } from "./context.ts";
-import { withClient, withoutClient } from "./grants.ts";
+import { withClient, withDoubtIn } from "./grants.ts";
 import type { ProofKey } from "./keys.ts";
 import { checkedUrl } from "./oauth-request.ts";
 import type { Party, PendingAuthorization, SignedIn } from "./party.ts";
@@ -163,6 +163,6 @@ function isSuspect(error: unknown): boolean {
 
 async function forget({ context, store }: BrowserSignIn, client: StoredClient, signal: AbortSignal): Promise<void> {
   if (client.kind !== "registered") return;
-  const amended = amend(store, context.url.href, (record) => withoutClient(record, client), signal);
+  const amended = amend(store, context.url.href, (record) => withDoubtIn(record, client), signal);
   await amended.catch(() => undefined); // The failure of the sign-in matters more.
 }

@@ -31,6 +31,7 @@ export function knownClient(
     (client) =>
       client.kind === "registered" &&
       client.issuer === issuer &&
+      client.doubtful !== true &&
       (client.secretExpiresAt === undefined || client.secretExpiresAt > Date.now()),
   );
 }

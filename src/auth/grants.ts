@@ -66,24 +66,37 @@ export function withGrant(record: SignInRecord, grant: StoredGrant): SignInRecor
   return { ...rest, grants: [grant, ...others].slice(0, KEPT) };
 }
 
+/** Of an issuer only the newest registration is of use, besides those that tokens are renewed with. */
 export function withClient(record: SignInRecord, client: StoredClient): SignInRecord {
-  const others = record.clients.filter((other) => !sameClient(other, client));
+  const isOld = (other: StoredClient): boolean => other.kind === "registered" && other.issuer === client.issuer;
+  const others = record.clients
+    .filter((other) => !isClient(other, client))
+    .filter((other) => client.kind !== "registered" || !isOld(other) || isNeeded(record, other));
   return { ...record, clients: [client, ...others].slice(0, KEPT) };
 }
 
 export function withoutClient(record: SignInRecord, client: StoredClient): SignInRecord {
-  return {
-    ...record,
-    clients: record.clients.filter((other) => other.issuer !== client.issuer || other.clientId !== client.clientId),
-  };
+  return { ...record, clients: record.clients.filter((other) => !isClient(other, client)) };
 }
 
-/** Of an issuer only the newest registration is of use. */
-function sameClient(a: StoredClient, b: StoredClient): boolean {
-  return a.issuer === b.issuer && a.kind === b.kind && (a.kind === "registered" || a.clientId === b.clientId);
+/** The record without the client as far as sign-ins go: it stays for the tokens that are renewed with it. */
+export function withDoubtIn(record: SignInRecord, client: StoredClient): SignInRecord {
+  if (!isNeeded(record, client)) return withoutClient(record, client);
+  const clients = record.clients.map((each) => (isClient(each, client) ? { ...each, doubtful: true } : each));
+  return { ...record, clients };
+}
+
+function isNeeded({ grants }: SignInRecord, client: StoredClient): boolean {
+  return grants.some((grant) => grant.refreshToken !== undefined && isClient(grant, client));
+}
+
+type ClientName = Pick<StoredClient, "issuer" | "kind" | "clientId">;
+
+function isClient(a: ClientName, b: ClientName): boolean {
+  return a.issuer === b.issuer && a.kind === b.kind && a.clientId === b.clientId;
 }
 
 /** Grants are kept by authorization server, resource and client. */
 export function sameKey(a: StoredGrant, b: StoredGrant): boolean {
-  return a.issuer === b.issuer && a.resource === b.resource && a.clientId === b.clientId && a.kind === b.kind;
+  return a.resource === b.resource && isClient(a, b);
 }

@@ -15,6 +15,8 @@ export interface StoredClient {
   readonly redirectUri?: string;
   /** Milliseconds since the epoch at which the secret ends. */
   readonly secretExpiresAt?: number;
+  /** A sign-in with it came to nothing: only kept for the tokens that were issued to it. */
+  readonly doubtful?: boolean;
 }
 
 /** Tokens for one resource, from one authorization server, issued to one client. */

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from "@jest/globals";
-import { MemoryStore } from "../../src/auth/store.ts";
+import { MemoryStore, type TokenStore } from "../../src/auth/store.ts";
 import { Redactor } from "../../src/redactor.ts";
 import { FakeAuthorizationServer, FakeResource, json } from "../support/fake-oauth.ts";
-import { authorizerFor, call, refuse, withBrowser } from "../support/oauth-client.ts";
+import { authorizerFor, browse, call, refuse, withBrowser } from "../support/oauth-client.ts";
+import { waitFor } from "../support/wait.ts";
 
 let server: FakeAuthorizationServer;
 let resource: FakeResource;
@@ -24,6 +25,15 @@ const grantTypes = (): (string | null)[] => server.requests("/token").map(({ for
 function jump(milliseconds: number): void {
   const now = Date.now;
   jest.spyOn(Date, "now").mockImplementation(() => now() + milliseconds);
+}
+
+/** The same store, as another process has it. */
+function elsewhere(): TokenStore {
+  return {
+    read: (url) => store.read(url),
+    update: (url, change, signal) => store.update(url, change, signal),
+    describe: () => store.describe(),
+  };
 }
 
 describe("a token that ends", () => {
@@ -63,6 +73,38 @@ describe("a token that ends", () => {
       status: 200,
       answered: 1,
     });
+  });
+
+  it("is renewed also where another process registered a client meanwhile, and nobody signed in with that", async () => {
+    const waiting: string[] = [];
+    const openUrl = async (address: string): Promise<void> => void waiting.push(address);
+    const authorizer = authorizerFor(resource.url, { store, openUrl });
+    const signedIn = call(authorizer, resource.url);
+    await waitFor("one waits for the person", () => waiting.length === 1);
+    const other = authorizerFor(resource.url, { store: elsewhere(), openUrl });
+    const given = new AbortController();
+    const givenUp = call(other, resource.url, given.signal).catch((error: unknown) => error);
+    await waitFor("so does the other", () => waiting.length === 2);
+    await browse(waiting[0] ?? "");
+    expect(await signedIn).toEqual({ status: 200, answered: 1 });
+    given.abort();
+    await givenUp;
+    expect(server.requests("/register")).toHaveLength(2);
+    jump(3595_000);
+    expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 0 });
+    expect(grantTypes()).toEqual(["authorization_code", "refresh_token"]);
+  });
+
+  it("is renewed also where the person left a later sign-in alone, for which another client is registered", async () => {
+    const { authorizer } = withBrowser(resource.url, { store });
+    await call(authorizer, resource.url);
+    const nobody = authorizerFor(resource.url, { store, openUrl: async () => {}, limits: { signInMs: 50 } });
+    await expect(nobody.signIn(new AbortController().signal)).rejects.toMatchObject({ code: "auth_required" });
+    jump(3595_000);
+    expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 0 });
+    expect(grantTypes()).toEqual(["authorization_code", "refresh_token"]);
+    await authorizer.signIn(new AbortController().signal);
+    expect(server.requests("/register")).toHaveLength(2);
   });
 
   it("keeps its refresh token where the server gives no new one", async () => {
