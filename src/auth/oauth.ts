@@ -1,5 +1,6 @@
 import * as oauth from "oauth4webapi";
 import { isAdapterError, reasonOf } from "../errors.ts";
+import { isHeaderValue } from "../protocol/header-syntax.ts";
 import { excerpt, failed } from "./context.ts";
 import { checkedUrl } from "./oauth-request.ts";
 import type { Party, PendingAuthorization, Registration, Tokens } from "./party.ts";
@@ -153,14 +154,15 @@ async function tokenRequest(party: Party, send: (options: TokenOptions) => Promi
   const read = async (): Promise<oauth.TokenEndpointResponse> =>
     await oauth.processGenericTokenEndpointResponse(server, client, await send(options));
   try {
-    return toTokens(await read());
+    return toTokens(party, await read());
   } catch (error) {
     if (DPoP === undefined || !oauth.isDPoPNonceError(error)) throw error;
-    return toTokens(await read());
+    return toTokens(party, await read());
   }
 }
 
-function toTokens(json: oauth.TokenEndpointResponse): Tokens {
+function toTokens({ context }: Party, json: oauth.TokenEndpointResponse): Tokens {
+  if (!isHeaderValue(json.access_token)) throw failed(context, "it was issued a token that no header can carry");
   return {
     accessToken: json.access_token,
     tokenType: json.token_type === "dpop" ? "DPoP" : "Bearer",

@@ -49,11 +49,15 @@ export function toResponse(
   });
 }
 
+/** A lifetime beyond a century is none: its end is no date any more. */
+const MAX_LIFETIME_S = 100 * 365 * 24 * 3600;
+
 /** Drops what is null or not needed: no identity of the person is wanted, and no lifetime that is none. */
 export function tidyTokens(json: Record<string, unknown>): Record<string, unknown> {
   const { id_token: _, ...rest } = json;
   const kept = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null));
   const seconds = Number(kept.expires_in);
-  if (!(seconds > 0)) delete kept.expires_in;
+  if (seconds > 0 && seconds <= MAX_LIFETIME_S) kept.expires_in = seconds;
+  else delete kept.expires_in;
   return kept;
 }

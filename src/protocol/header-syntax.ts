@@ -21,11 +21,17 @@ export function isHeaderName(text: string): boolean {
   return NAME.test(text);
 }
 
+/** Whether an HTTP header may have this value (RFC 9110, section 5.5). */
+export function isHeaderValue(text: string): boolean {
+  return VALUE.test(text);
+}
+
 /** Why a header cannot be sent beside others, as the rest of a sentence that never shows its value; nothing if it can. */
 export function headerFlaw(name: string, value: string, others: Iterable<string>): string | undefined {
   if (!isHeaderName(name)) return "has a name that no HTTP header may have";
   if (FRAMING.has(name.toLowerCase())) return "is set by the transport itself";
-  if (!VALUE.test(value)) return "has a value with a line break, NUL or another character that no HTTP header may have";
+  if (!isHeaderValue(value))
+    return "has a value with a line break, NUL or another character that no HTTP header may have";
   for (const other of others) if (other.toLowerCase() === name.toLowerCase()) return "is there twice";
   return undefined;
 }

@@ -4,6 +4,7 @@ import { type AddressInfo, connect, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import type { AuthContext } from "../../src/auth/context.ts";
 import { checkedUrl } from "../../src/auth/oauth-request.ts";
+import { MemoryStore } from "../../src/auth/store.ts";
 import { type AdapterError, isAdapterError } from "../../src/errors.ts";
 import { LIMITS } from "../../src/limits.ts";
 import { Redactor } from "../../src/redactor.ts";
@@ -240,6 +241,13 @@ describe("a token answer", () => {
     ["without token_type", () => json, { access_token: "issued-access-token" }, 200, /token_type/],
     ["of an unknown type", () => json, { access_token: "issued-access-token", token_type: "mac" }, 200, /token_type/],
     ["without a token", () => json, { token_type: "Bearer" }, 200, /access_token/],
+    [
+      "with a token that would smuggle a header",
+      () => json,
+      { access_token: "issued-access-token\r\nx-evil: 1", token_type: "Bearer" },
+      200,
+      /no header can carry/,
+    ],
     ["that is a page", undefined, "<html>issued-access-token", 200, /without a JSON object/],
     ["that is a redirect", undefined, "", 302, /redirect/],
     ["that is a 503", undefined, "busy", 503, /HTTP 503/],
@@ -291,6 +299,23 @@ describe("a token answer", () => {
     const { authorizer } = withBrowser(resource.url);
     expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 1 });
   });
+
+  it.each([0, -1, 9_223_372_036_854_775_807n, "1e400", "never", {}])(
+    "with a lifetime that is none (%p) is good until it is refused",
+    async (lifetime) => {
+      server.tokenAnswer = (answer) => ({
+        ...answer,
+        expires_in: typeof lifetime === "bigint" ? Number(lifetime) : lifetime,
+      });
+      const store = new MemoryStore();
+      const { authorizer } = withBrowser(resource.url, { store });
+      expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 1 });
+      expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 0 });
+      const [grant] = (await store.read(resource.url)).grants;
+      expect(grant).not.toHaveProperty("expiresAt");
+      expect(server.requests("/token")).toHaveLength(1);
+    },
+  );
 });
 
 describe("the authorization response", () => {
