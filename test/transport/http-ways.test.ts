@@ -93,6 +93,13 @@ describe("the environment's proxy", () => {
     expect(`${failure.message}${JSON.stringify(failure.details)}`).not.toContain("pass-word");
   });
 
+  test.each(["https_proxy", "ALL_PROXY"])("may be named without a scheme: then it is plain HTTP (%s)", async (name) => {
+    process.env[name] = `127.0.0.1:${proxy.port}`;
+    const made = await httpClient(secure.url("a"));
+    await failureOf(made.call("x"));
+    expect(proxy.asked).toEqual([`CONNECT 127.0.0.1:${secure.port}`]);
+  });
+
   test("a proxy that refuses a tunnel has refused the request unsent", async () => {
     process.env["https_proxy"] = `http://127.0.0.1:${proxy.port}`;
     proxy.refuse = 403;
