@@ -2,7 +2,7 @@ import { AdapterError } from "../errors.ts";
 import type { ChallengeFacts } from "./challenge-facts.ts";
 import { type AuthContext, failed } from "./context.ts";
 import { checkedUrl, exchange } from "./oauth-request.ts";
-import { type ServerMetadata, serverMetadata } from "./server-metadata.ts";
+import { isSameButSlash, type ServerMetadata, serverMetadata } from "./server-metadata.ts";
 
 /** What has to be known before an authorization can be asked for. */
 export interface Discovered {
@@ -127,7 +127,8 @@ async function namedServer(
   signal: AbortSignal,
 ): Promise<ServerMetadata> {
   const { issuer } = context.settings;
-  if (issuer !== undefined && !servers.includes(issuer)) {
+  // The entry decides between two spellings of one server: its metadata has to name that issuer, to the letter.
+  if (issuer !== undefined && !servers.some((server) => isSameButSlash(server, issuer))) {
     throw failed(
       context,
       `it names the authorization servers ${servers.join(", ")}, not the configured issuer ${issuer}`,

@@ -50,6 +50,7 @@ export async function serverMetadata(
   const base = checkedUrl(context, issuer, "the authorization server's issuer");
   const notes: string[] = [...(fallback?.notes ?? [])];
   let foreign = false;
+  let hint: string | undefined;
   for (const url of places(base)) {
     const { json, status, problem } = await exchange(context, { url, method: "GET" }, signal);
     if (json === undefined || status !== 200) notes.push(`${url.pathname}: ${problem}`);
@@ -57,11 +58,18 @@ export async function serverMetadata(
     else {
       foreign = true;
       const other = typeof json.issuer === "string" ? excerpt(json.issuer, context.limits) : "no issuer";
+      if (isSameButSlash(other, issuer)) hint = `If you trust that, set "issuer" to ${other} in its oauth settings.`;
       notes.push(`${url.pathname}: it names ${other} instead of ${issuer}`);
     }
   }
   if (fallback?.defaults === true && !foreign) return defaultEndpoints(base.origin);
-  throw failed(context, `${base.host} has no usable authorization server metadata (${notes.join("; ")})`);
+  const reason = `${base.host} has no usable authorization server metadata (${notes.join("; ")})`;
+  throw failed(context, reason, hint === undefined ? {} : { hint });
+}
+
+/** Whether two issuers have their metadata at the same places: some libraries add a slash where they read the one, or drop it. */
+export function isSameButSlash(a: string, b: string): boolean {
+  return a.replace(/\/$/, "") === b.replace(/\/$/, "");
 }
 
 /** RFC 8414 section 3.1, then OpenID Connect Discovery: with the path inserted, and with it in front. */

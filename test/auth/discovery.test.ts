@@ -67,6 +67,19 @@ describe("resource metadata", () => {
       message: expect.stringContaining("not the configured issuer"),
     });
   });
+
+  it("that spells the issuer with a slash more than its own metadata needs the entry to decide, and says so", async () => {
+    const { server, resource } = await start((_, each) => {
+      each.describe = () => ({ resource: each.url, authorization_servers: [`${each.trusted.issuer}/`] });
+    });
+    await expect(call(withBrowser(resource.url).authorizer, resource.url)).rejects.toMatchObject({
+      code: "auth_required",
+      message: expect.stringContaining(`If you trust that, set "issuer" to ${server.issuer} in its oauth settings.`),
+    });
+    expect(server.requests("/register")).toEqual([]);
+    const settings = { issuer: server.issuer };
+    expect(await call(withBrowser(resource.url, { settings }).authorizer, resource.url)).toMatchObject({ status: 200 });
+  });
 });
 
 describe("authorization server metadata", () => {
