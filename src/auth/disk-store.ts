@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
-import { chmod, lstat, mkdir, open, rename, unlink } from "node:fs/promises";
-import { join } from "node:path";
+import { chmod, lstat, mkdir, open, readdir, rename, unlink } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { AdapterError, isAdapterError, reasonOf } from "../errors.ts";
 import { LIMITS, type Limits } from "../limits.ts";
 import { cancelledBy } from "./context.ts";
@@ -27,6 +27,8 @@ export interface DiskStoreOptions {
 
 const VERSION = 1;
 const MAX_FILE_BYTES = 1024 * 1024;
+/** How the name of a file ends while it is written. */
+const DRAFT = ".tmp";
 
 /**
  * Sign-ins in files of mode 0600 in a folder of mode 0700, one file a server address. Files are replaced as a whole, and
@@ -97,7 +99,7 @@ export class DiskStore implements TokenStore {
   async #write(record: SignInRecord): Promise<void> {
     const file = this.#file(record.url);
     try {
-      if (isEmpty(record)) await insisting(() => unlink(file)).catch(ignoreMissing);
+      if (isEmpty(record)) await remove(file);
       else await replace(file, JSON.stringify({ version: VERSION, ...record }, null, 1));
       this.#unwritten.put(emptyRecord(record.url));
     } catch (error) {
@@ -178,7 +180,7 @@ function areObjects(value: unknown): boolean {
 
 /** Writes beside and renames into place, so that a reader never meets half a file. */
 async function replace(file: string, text: string): Promise<void> {
-  const draft = `${file}.${randomUUID()}.tmp`;
+  const draft = `${file}.${randomUUID()}${DRAFT}`;
   try {
     const handle = await open(draft, "wx", 0o600);
     try {
@@ -191,6 +193,16 @@ async function replace(file: string, text: string): Promise<void> {
   } catch (error) {
     await unlink(draft).catch(() => undefined); // It may not exist.
     throw error;
+  }
+}
+
+/** With the drafts that a crash may have left: they hold tokens too. */
+async function remove(file: string): Promise<void> {
+  const folder = dirname(file);
+  const prefix = `${basename(file)}.`;
+  const drafts = (await readdir(folder)).filter((name) => name.startsWith(prefix) && name.endsWith(DRAFT));
+  for (const path of [file, ...drafts.map((name) => join(folder, name))]) {
+    await insisting(() => unlink(path)).catch(ignoreMissing);
   }
 }
 

@@ -90,6 +90,15 @@ describe("the store on disk", () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
+  it("removes with it what a crash left while it was being written, and nothing of its neighbours", async () => {
+    const store = new DiskStore({ folder });
+    await put(store, URL_A);
+    await writeFile(`${await signInFile()}.0000.tmp`, "a token");
+    await writeFile(join(folder, "sign-in-other.json.0000.tmp"), "somebody else's");
+    await put(store, URL_A, []);
+    expect(await readdir(folder)).toEqual(["sign-in-other.json.0000.tmp"]);
+  });
+
   it.each([
     "",
     "{",
