@@ -73,6 +73,12 @@ export function stateOf(store: TokenStore, context: AuthContext): ResourceState 
   return state;
 }
 
+/** Resolves when the authorizations and renewals that are under way have ended, whichever way. */
+export async function workOver(store: TokenStore): Promise<void> {
+  const all = [...(states.get(store)?.values() ?? [])];
+  await Promise.all(all.map(({ work }) => work?.ended));
+}
+
 /** Forgets what is in memory about an address, whatever the client settings. */
 export function forgetStates(store: TokenStore, url: URL): void {
   for (const [key, state] of states.get(store) ?? []) {

@@ -129,7 +129,9 @@ export class Runtime {
   }
 
   async #end(): Promise<void> {
-    await atMost(Promise.all([this.registry.shutdown(), this.spill.clear()]), this.limits.shutdownMs, undefined);
+    // Tokens that are being renewed are still written down.
+    const connections = this.registry.shutdown().then(() => this.#signIns?.over());
+    await atMost(Promise.all([connections, this.spill.clear()]), this.limits.shutdownMs, undefined);
     this.#deadlines.stop();
   }
 

@@ -1,5 +1,6 @@
 import { createAuthorizer } from "../auth/authorizer-factory.ts";
 import { DiskStore } from "../auth/disk-store.ts";
+import { workOver } from "../auth/resource-state.ts";
 import type { TokenStore } from "../auth/store.ts";
 import type { Authorizer } from "../authorizer.ts";
 import type { HostServices } from "../contract.ts";
@@ -28,6 +29,11 @@ export interface SignInOptions {
 /** Sign-ins of one plugin: what is in flight is shared through the store. */
 export class SignIns {
   #store: TokenStore | undefined;
+
+  /** Resolves when nothing is in flight any more; everybody who waited has given up before. */
+  async over(): Promise<void> {
+    if (this.#store !== undefined) await workOver(this.#store);
+  }
 
   /** The authorizer of one server's connection; deadlines rest while it authorizes. */
   authorizer(spec: ServerSpec, options: SignInOptions): Authorizer {

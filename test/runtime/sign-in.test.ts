@@ -1,6 +1,9 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { FakeAuthorizationServer, FakeResource, json, type Seen } from "../support/fake-oauth.ts";
-import { codeOf, harnesses, settle } from "../support/plugin-harness.ts";
+import { browse } from "../support/oauth-client.ts";
+import { codeOf, harnesses, settle, textOf } from "../support/plugin-harness.ts";
 import { waitFor } from "../support/wait.ts";
 
 const make = harnesses();
@@ -19,20 +22,21 @@ afterEach(async () => {
   await Promise.all([server.stop(), resource.stop()]);
 });
 
-/** What a session starts with needs no token; everything else does. */
-function openToStrangers(): void {
-  const tools = [{ name: "echo", inputSchema: { type: "object" } }];
-  const results: Record<string, object> = {
-    initialize: { protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo: { name: "s", version: "1" } },
-    "tools/list": { tools },
-  };
-  resource.overrides.set(resource.path, ({ method, text }, response) => {
-    if (method !== "POST") return void response.writeHead(405).end();
-    const message = JSON.parse(text) as { id?: number; method: string };
-    const result = results[message.method];
-    if (result !== undefined) json(response, 200, { jsonrpc: "2.0", id: message.id, result });
-    else if (message.method === "notifications/initialized") response.writeHead(202).end();
-    else resource.refuse(response, 401, resource.challenge());
+const RESULTS: Readonly<Record<string, object>> = {
+  initialize: { protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo: { name: "s", version: "1" } },
+  "tools/list": { tools: [{ name: "echo", inputSchema: { type: "object" } }] },
+  "tools/call": { content: [{ type: "text", text: "done" }] },
+};
+
+/** The resource is an MCP server that takes these methods from anybody, and everything else only with a token. */
+function serve(...free: readonly string[]): void {
+  resource.overrides.set(resource.path, ({ method: httpMethod, text, headers }, response) => {
+    if (httpMethod !== "POST") return void response.writeHead(405).end();
+    const { id, method } = JSON.parse(text) as { id?: number; method: string };
+    const known = server.live.has((headers.authorization ?? "").replace("Bearer ", ""));
+    if (!known && !free.includes(method)) resource.refuse(response, 401, resource.challenge());
+    else if (id === undefined) response.writeHead(202).end();
+    else json(response, 200, { jsonrpc: "2.0", id, result: RESULTS[method] ?? {} });
   });
 }
 
@@ -42,7 +46,7 @@ function sent(method: string): Seen[] {
 
 describe("a call that is given up while a person is to sign in for it", () => {
   test("is taken back without asking the person again, though the server wants a sign-in for that too", async () => {
-    openToStrangers();
+    serve("initialize", "notifications/initialized", "tools/list");
     const opened: string[] = [];
     const services = { openUrl: async (address: string) => void opened.push(address) };
     const host = make({ services }).configure("remote", { url: resource.url });
@@ -56,5 +60,24 @@ describe("a call that is given up while a person is to sign in for it", () => {
     expect(opened).toHaveLength(1);
     expect(resource.requests(resource.metadataPath)).toHaveLength(1);
     expect(sent("tools/call")).toHaveLength(1);
+  });
+});
+
+describe("a shutdown", () => {
+  test("resolves when a renewal that was under way is over, in bounded time", async () => {
+    serve();
+    const services = { openUrl: async (address: string) => void browse(address).catch(() => undefined) };
+    const host = make({ services }).configure("remote", { url: resource.url });
+    process.env["XDG_DATA_HOME"] = host.folder;
+    expect(textOf(await host.call("remote", "echo"))).toBe("done");
+    let held = 0;
+    server.beforeToken = () => new Promise(() => void held++);
+    server.live.clear();
+    const end = settle(host.callStep("remote", "echo"));
+    await waitFor("the token is being renewed", () => held > 0);
+    await host.shutdown();
+    expect(codeOf(await end)).toBe("closed");
+    await waitFor("nothing is sent to the authorization server", async () => (await server.connections()) === 0, 500);
+    expect(await readdir(join(host.folder, "rpi-mcp"))).toEqual([expect.stringMatching(/\.json$/)]);
   });
 });
