@@ -32,6 +32,8 @@ export async function sendNotice(message: JsonRpcMessage, options: NoticeOptions
 /** How long a message may take. Is itself the transport's `SendOptions`. */
 class Patience implements SendOptions, Deadline {
   readonly cancellation = new Cancellation();
+  /** Nobody here would notice that it was lost: the server would go on waiting, or working. */
+  readonly once = true;
   dueAt = Number.POSITIVE_INFINITY;
   place = -1;
   readonly #options: NoticeOptions;

@@ -26,6 +26,23 @@ const HOLDS: Scenario = {
 
 const server = FaultServer.forTests({
   holds: HOLDS,
+  // A connection dies when it is used again.
+  stale: {
+    on: "*",
+    post: (exchange) => {
+      const { method } = exchange.seen.rpc;
+      if (method === "tools/call") {
+        calls.push(exchange);
+        exchange.begin();
+        exchange.event(JSON.stringify({ jsonrpc: "2.0", id: "q", method: "roots/list" }));
+      } else if (method !== undefined) exchange.good();
+      else if (exchange.seen.turn > 1) exchange.socket.resetAndDestroy();
+      else {
+        exchange.respond(202);
+        calls[0]?.event(calls[0].answer());
+      }
+    },
+  },
   // Asks before the conversation has begun.
   early: {
     ...HOLDS,
@@ -76,6 +93,17 @@ describe("what nobody waits for, over HTTP", () => {
     await settle(step);
     await waitFor("the notice has come", () => held.length === 2);
     await waitFor("both are given up", () => !held.some(isOpen), 10 * NOTICE_MS);
+  });
+
+  test("an answer goes out on no connection that was idle while the host thought about it", async () => {
+    const listRoots = async (): Promise<{ uri: string }[]> => {
+      await pass(300);
+      return [{ uri: "file:///x" }];
+    };
+    const host = make({ services: { listRoots } }).configure("server", { type: "http", url: server.url("stale") });
+    const ping = { server: "server", configPath: host.configPath, method: "ping" };
+    await Promise.all(Array.from({ length: 3 }, () => host.run("mcp_request", ping)));
+    expect(textOf(await host.call("server", "echo", { text: "done" }, { timeoutSeconds: 3 }))).toBe("done");
   });
 
   test("an answer before the conversation has begun has until then, and a moment after it", async () => {
