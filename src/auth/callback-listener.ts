@@ -37,6 +37,8 @@ export class CallbackListener {
 
   private constructor(server: Server) {
     this.#server = server;
+    // A connection that could not be accepted: the next one may be, and the wait has its bound.
+    server.on("error", () => undefined);
     server.on("request", (request, response) => this.#answer(request, response));
   }
 

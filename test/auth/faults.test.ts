@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
-import { type AddressInfo, connect, type Socket } from "node:net";
+import { type AddressInfo, connect, Server, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import type { AuthContext } from "../../src/auth/context.ts";
 import { checkedUrl } from "../../src/auth/oauth-request.ts";
@@ -378,6 +378,20 @@ describe("the authorization response", () => {
     });
     expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 1 });
     expect((await Promise.all(strangers)).map(({ status }) => status)).toEqual([400, 400, 400, 404, 404]);
+  });
+
+  it("is waited for although the system could not accept some connection", async () => {
+    const openUrl = async (address: string): Promise<void> => {
+      const { port } = new URL(new URL(address).searchParams.get("redirect_uri") ?? "");
+      const { _getActiveHandles: handles } = process as unknown as { _getActiveHandles: () => unknown[] };
+      const listens = (each: unknown): boolean =>
+        each instanceof Server && (each.address() as AddressInfo | null)?.port === Number(port);
+      const listener = handles().find(listens) as Server;
+      listener.emit("error", Object.assign(new Error("accept EMFILE"), { code: "EMFILE" }));
+      void browse(address);
+    };
+    const authorizer = authorizerFor(resource.url, { openUrl });
+    expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 1 });
   });
 
   it("that comes twice is used once", async () => {
