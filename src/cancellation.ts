@@ -1,3 +1,5 @@
+import { setMaxListeners } from "node:events";
+
 /** Told once when somebody gives up; must not throw. */
 export interface CancelListener {
   onCancel(): void;
@@ -17,9 +19,9 @@ export class Cancellation {
     return this.#cancelled;
   }
 
-  /** For code that wants the platform's signal. */
+  /** For code that wants the platform's signal; it takes any number of listeners without a warning. */
   get signal(): AbortSignal {
-    this.#controller ??= new AbortController();
+    this.#controller ??= listenable();
     if (this.#cancelled && !this.#controller.signal.aborted) this.#controller.abort();
     return this.#controller.signal;
   }
@@ -58,4 +60,11 @@ export class Cancellation {
     this.add(entry);
     return () => this.delete(entry);
   }
+}
+
+/** A step may ask many things at once, and each listens for its end. */
+function listenable(): AbortController {
+  const controller = new AbortController();
+  setMaxListeners(Number.POSITIVE_INFINITY, controller.signal);
+  return controller;
 }

@@ -1,3 +1,4 @@
+import { getMaxListeners } from "node:events";
 import { describe, expect, test } from "@jest/globals";
 import { Cancellation } from "../src/cancellation.ts";
 
@@ -25,6 +26,10 @@ describe("a cancellation", () => {
     off[at]?.();
     cancellation.cancel();
     expect(told).toEqual([0, 1, 2].filter((other) => other !== at));
+  });
+
+  test("has a signal that takes any number of listeners without a warning", () => {
+    expect(getMaxListeners(new Cancellation().signal)).toBe(Number.POSITIVE_INFINITY);
   });
 
   test("tells at once whoever comes later", () => {

@@ -1,3 +1,4 @@
+import { getMaxListeners, setMaxListeners } from "node:events";
 import { callBack } from "../call-back.ts";
 import type { AgentToolResult, ErrorCode, StepHandle, StepResult } from "../contract.ts";
 
@@ -61,6 +62,7 @@ async function watched(
   const cancel = (): void => handle.cancel();
   const fetch = (): void => guarded(() => void handle.poll(show));
   const poller = onPartial === undefined ? undefined : setInterval(fetch, PARTIAL_MS);
+  const uncount = uncounted(signal);
   if (signal?.aborted) cancel();
   else signal?.addEventListener("abort", cancel, { once: true });
   try {
@@ -71,8 +73,25 @@ async function watched(
   } finally {
     clearInterval(poller);
     signal?.removeEventListener("abort", cancel);
+    uncount();
     handle.destroy();
   }
+}
+
+/**
+ * Leaves room on a host's signal for a listener of ours, until the returned function takes it back: Node warns of more than
+ * ten, and a host may give one signal to any number of calls.
+ */
+function uncounted(signal: AbortSignal | undefined): () => void {
+  const move = (by: number): void => {
+    try {
+      if (signal !== undefined) setMaxListeners(getMaxListeners(signal) + by, signal);
+    } catch {
+      // Node refuses to tell the limit of one that has none, and of what only looks like a signal.
+    }
+  };
+  move(1);
+  return () => move(-1);
 }
 
 function resultOf(end: StepResult): AgentToolResult {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { Authorizer, Challenge } from "../authorizer.ts";
 import type { Cancellation } from "../cancellation.ts";
 import { AdapterError } from "../errors.ts";
@@ -67,6 +68,8 @@ export class HttpClient {
     this.url = addressOf(options.url);
     this.path = this.url.pathname + this.url.search;
     this.#options = options;
+    // Each stream that is to be resumed listens.
+    setMaxListeners(Number.POSITIVE_INFINITY, this.#stop.signal);
     this.#context = { server: this.server, url: `${this.url.origin}${this.url.pathname}`, inFlight: new Roster() };
   }
 

@@ -1,3 +1,4 @@
+import { getEventListeners, getMaxListeners, setMaxListeners } from "node:events";
 import { describe, expect, it } from "@jest/globals";
 import type { StepHandle, StepResult } from "../../src/contract.ts";
 import { drive } from "../../src/plugin/drive.ts";
@@ -21,6 +22,12 @@ function foreign(poll: () => StepResult): StepHandle & { readonly calls: string[
   };
 }
 
+function unlimited(): AbortSignal {
+  const { signal } = new AbortController();
+  setMaxListeners(0, signal);
+  return signal;
+}
+
 describe("driving a handle", () => {
   it("that nobody watches ends with its end, and destroys it", async () => {
     const result = { content: [] };
@@ -29,6 +36,36 @@ describe("driving a handle", () => {
     handle.cancel();
     expect(await driven).toBe(result);
     expect(handle.calls).toEqual(["cancel", "destroy"]);
+  });
+
+  it("may be done for any number of handles with one signal, without a warning, and leaves the signal as it was", async () => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const before = getMaxListeners(signal);
+    const driven = Array.from({ length: before + 5 }, () =>
+      drive(
+        foreign(() => ({ tag: "done", result: { content: [] } })),
+        { signal },
+      ),
+    );
+    expect(getMaxListeners(signal)).toBeGreaterThanOrEqual(getEventListeners(signal, "abort").length);
+    controller.abort();
+    await Promise.all(driven);
+    expect(getMaxListeners(signal)).toBe(before);
+  });
+
+  it.each([
+    ["without a limit of listeners", unlimited],
+    [
+      "that only looks like one",
+      () => ({ aborted: false, addEventListener: () => undefined, removeEventListener: () => undefined }),
+    ],
+  ])("works with a signal %s", async (_, signal) => {
+    const result = { content: [] };
+    const handle = foreign(() => ({ tag: "done", result }));
+    const driven = drive(handle, { signal: signal() as AbortSignal });
+    handle.cancel();
+    expect(await driven).toBe(result);
   });
 
   it.each([
