@@ -14,13 +14,6 @@ export class Spill {
   #count = 0;
   #isCleared = false;
   readonly #writing = new Set<Promise<string>>();
-  readonly #onExit = (): void => {
-    try {
-      if (this.#path !== undefined) rmSync(this.#path, { recursive: true, force: true, maxRetries: 3, retryDelay: 10 });
-    } catch {
-      // Thrown here it would change how the host ends.
-    }
-  };
 
   /** The private folder is made in `parent`. */
   constructor(parent: string = tmpdir()) {
@@ -45,8 +38,7 @@ export class Spill {
     await Promise.allSettled(this.#writing);
     // What cannot be removed is left to the system's own cleaning of its temporary folder.
     if (this.#path !== undefined) await rm(this.#path, { recursive: true, force: true }).catch(() => undefined);
-    this.#path = undefined;
-    process.off("exit", this.#onExit);
+    this.#forgetFolder();
   }
 
   async #write(text: string, extension: string): Promise<string> {
@@ -70,10 +62,32 @@ export class Spill {
   #folder(): string {
     if (this.#path !== undefined && existsSync(this.#path)) return this.#path;
     const path = mkdtempSync(join(this.#parent, "rpi-mcp-"));
-    if (this.#path === undefined) process.on("exit", this.#onExit);
+    this.#forgetFolder();
+    if (folders.size === 0) process.on("exit", removeFolders);
+    folders.add(path);
     this.#path = path;
     chmodSync(path, 0o700);
     return path;
+  }
+
+  #forgetFolder(): void {
+    if (this.#path === undefined) return;
+    folders.delete(this.#path);
+    if (folders.size === 0) process.off("exit", removeFolders);
+    this.#path = undefined;
+  }
+}
+
+/** Those of all sessions of this process. One hook does for them: Node warns of more than ten. */
+const folders = new Set<string>();
+
+function removeFolders(): void {
+  for (const path of folders) {
+    try {
+      rmSync(path, { recursive: true, force: true, maxRetries: 3, retryDelay: 10 });
+    } catch {
+      // Thrown here it would change how the host ends.
+    }
   }
 }
 

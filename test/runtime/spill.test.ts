@@ -101,6 +101,20 @@ describe("the private files of a session", () => {
     });
   });
 
+  test("of any number of sessions are removed by one exit hook, which goes with the last of them", async () => {
+    const before = process.listeners("exit");
+    const spills = Array.from({ length: 12 }, () => new Spill());
+    const paths = await Promise.all(spills.map((spill) => spill.write("x", "txt")));
+    const hooks = process.listeners("exit").filter((hook) => !before.includes(hook));
+    expect(hooks).toHaveLength(1);
+    await spills[0]?.clear();
+    expect(process.listeners("exit")).toEqual([...before, ...hooks]);
+    hooks[0]?.call(process, 0);
+    expect(paths.filter(existsSync)).toEqual([]);
+    await Promise.all(spills.map((spill) => spill.clear()));
+    expect(process.listeners("exit")).toEqual(before);
+  });
+
   test("that were never needed leave nothing behind", async () => {
     const before = readdirSync(process.env["TMPDIR"] ?? "/tmp").length;
     const listeners = process.listenerCount("exit");
