@@ -42,7 +42,7 @@ export interface Limits {
   readonly questionBytes: number;
   /** Questions of a server that may wait for the host at the same time, per connection. */
   readonly openQuestions: number;
-  /** Time an HTTP server has to take what nobody waits for: a cancellation, or an answer to its question when no call is waiting any more. */
+  /** Time an HTTP server has to take what nobody waits for: a cancellation, an answer to its question when no call is waiting any more, or a request that it has answered by another stream. */
   readonly noticeMs: number;
   /** Time a stdio server has to prove alive after a cancelled request. */
   readonly aliveMs: number;

@@ -41,6 +41,8 @@ export type Answer =
 /** Who made a pending request, and what it needs of them. */
 export interface PendingOwner {
   readonly deadlines: Deadlines;
+  /** Milliseconds that the exchange of a settled request may still take. */
+  readonly graceMs: number;
   /** The request is over without an answer; called at most once for a request that is not settled. */
   giveUp(pending: Pending, why: GaveUp): void;
 }
@@ -52,6 +54,8 @@ export class Pending implements SendOptions, Deadline, CancelListener {
   readonly options: RequestOptions;
   headers: Readonly<Record<string, string>> | undefined;
   settled = false;
+  /** It has an exchange of its own, which is not over. */
+  exchanging = false;
   /** The status of the refusal whose body is the answer. */
   status: number | undefined;
   dueAt = Number.POSITIVE_INFINITY;
@@ -144,7 +148,9 @@ export class Pending implements SendOptions, Deadline, CancelListener {
   }
 
   onDue(): void {
-    if (!this.settled) this.#owner.giveUp(this, "timeout");
+    // Answered another way, its own exchange may never end by itself.
+    if (this.settled) this.abort();
+    else this.#owner.giveUp(this, "timeout");
   }
 
   onCancel(): void {
@@ -157,6 +163,12 @@ export class Pending implements SendOptions, Deadline, CancelListener {
 
   reject(error: unknown): void {
     if (this.#end()) this.#reject(error);
+  }
+
+  /** Its exchange is over. */
+  exchanged(): void {
+    this.exchanging = false;
+    if (this.settled) this.#owner.deadlines.clear(this);
   }
 
   /** Closes its own exchange, or what is not yet written of it; a transport that asks only later finds it cancelled. */
@@ -174,7 +186,9 @@ export class Pending implements SendOptions, Deadline, CancelListener {
   #end(): boolean {
     if (this.settled) return false;
     this.settled = true;
-    if (this.options.timeoutMs !== undefined) this.#owner.deadlines.clear(this);
+    const { deadlines, graceMs } = this.#owner;
+    if (this.exchanging) deadlines.set(this, graceMs);
+    else if (this.options.timeoutMs !== undefined) deadlines.clear(this);
     this.options.cancellation?.delete(this);
     return true;
   }

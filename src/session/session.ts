@@ -83,6 +83,10 @@ export class Session implements Sink, PendingOwner {
     return this.#closed !== undefined;
   }
 
+  get graceMs(): number {
+    return this.#options.limits.noticeMs;
+  }
+
   get pendingCount(): number {
     return this.#pending.size;
   }
@@ -150,9 +154,11 @@ export class Session implements Sink, PendingOwner {
       return;
     }
     if (sending === HANDED_OVER) return;
+    pending.exchanging = this.transport.kind !== "stdio";
     sending.then(
       () => this.#sent(pending),
       (error: unknown) => {
+        pending.exchanged();
         this.#pending.delete(pending);
         if (isSituation(error, "session.expired")) this.#options.onExpired();
         pending.reject(forRequest(error, pending.method, pending.outcomeUnknown));
@@ -162,6 +168,7 @@ export class Session implements Sink, PendingOwner {
 
   /** Where each request has its own exchange, that is over now: no answer can come any more. */
   #sent(pending: Pending): void {
+    pending.exchanged();
     if (!this.transport.ownStream || pending.settled) return;
     this.#pending.delete(pending);
     this.#unanswered(pending, "");

@@ -56,6 +56,22 @@ describe("a URL that speaks only the transport of 2024-11-05 [G03]", () => {
     expect(calls(server)).toBe(2);
   });
 
+  test("has a moment to answer the POST of a message whose answer came already; then its connection is closed", async () => {
+    const server = await LegacySseServer.start({
+      onPost: (message, response) => {
+        if (!("method" in message) || message.method !== "tools/call") response.writeHead(202).end();
+      },
+      onMessage: answer,
+    });
+    running.push(server);
+    const host = make({ limits: { noticeMs: 100 } }).configure("old", { url: server.url, type: "sse" });
+    for (let times = 0; times < 5; times++) expect(textOf(await host.call("old", "echo"))).toBe("old answer");
+    // The stream itself, and one that is kept for the next message.
+    await waitFor("the others are closed", () => server.sockets.size <= 2);
+    expect(textOf(await host.call("old", "echo"))).toBe("old answer");
+    expect(calls(server)).toBe(6);
+  });
+
   test("as a url target too", async () => {
     const { server, host } = await setUp();
     expect(textOf(await host.run("mcp_call", { url: server.url, tool: "echo" }))).toBe("old answer");

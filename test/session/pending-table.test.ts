@@ -4,7 +4,7 @@ import { Pending, type RequestOptions } from "../../src/session/pending.ts";
 import { PendingTable } from "../../src/session/pending-table.ts";
 
 const FIRST = 10;
-const owner = { deadlines: new Deadlines(), giveUp: () => undefined };
+const owner = { deadlines: new Deadlines(), graceMs: 1000, giveUp: () => undefined };
 
 function add(table: PendingTable, options: RequestOptions = {}): Pending {
   const pending = new Pending(
