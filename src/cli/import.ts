@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { type FoundImport, type FoundServer, findImports } from "../config/imports/find.ts";
 import { DIALECTS } from "../config/imports/read.ts";
 import { placeOf } from "../config/place.ts";
+import { isInside } from "../config/plugins/contain.ts";
 import { AdapterError, reasonOf } from "../errors.ts";
 import { fromProcessFolder } from "../process-folder.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
@@ -76,9 +77,19 @@ async function plan(
     ["project", cwd],
   ] as const) {
     const files = found.filter((file) => file.level === level);
-    if (files.length > 0) plans.push(await planImport(join(folder, ".rpi", "mcp.json"), files, overwrite));
+    if (files.length === 0) continue;
+    const path = join(folder, ".rpi", "mcp.json");
+    if (level === "project") assertInside(cwd, path);
+    plans.push(await planImport(path, files, overwrite));
   }
   return plans;
+}
+
+/** A cloned repository may hold a link to the user's own file, or to that of another tool. */
+function assertInside(cwd: string, configPath: string): void {
+  if (isInside(cwd, configPath)) return;
+  const reason = "it is a link out of the project; name the file with --config if its servers may stand there";
+  throw new AdapterError("config.unreadable", { configPath, reason });
 }
 
 /** Beside and then into place, so that nobody meets half a file; private, since entries may hold secrets. */

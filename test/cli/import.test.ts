@@ -131,6 +131,22 @@ describe("rpi-mcp import", () => {
     }
   });
 
+  (process.platform === "win32" ? it.skip : it).each(["mcp.json", "folder"])(
+    "writes a project's servers to no file outside of it, whatever its link (%s) says",
+    async (what) => {
+      shell.write("home/.rpi/mcp.json", '{ "mcpServers": {} }');
+      if (what === "folder") symlinkSync("../home/.rpi", join(shell.cwd, ".rpi"));
+      else {
+        mkdirSync(join(shell.cwd, ".rpi"));
+        symlinkSync("../../home/.rpi/mcp.json", projectFile);
+      }
+      const { status, stderr } = await shell.run(["import", "--write"]);
+      expect(status).toBe(1);
+      expect(stderr).toContain("it is a link out of the project; name the file with --config");
+      expect(readFileSync(userFile, "utf8")).toBe('{ "mcpServers": {} }');
+    },
+  );
+
   it("replaces servers of the same name only with --overwrite", async () => {
     shell.write("home/.rpi/mcp.json", { mcpServers: { notes: { command: "mine" } } });
     await shell.run(["import", "--write", "--overwrite", "cursor"]);
