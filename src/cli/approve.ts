@@ -1,10 +1,10 @@
 import { commandLine } from "../command-line.ts";
 import type { ApprovalRequest, ServerContext } from "../contract.ts";
-import { isAdapterError } from "../errors.ts";
+import { AdapterError, isAdapterError } from "../errors.ts";
 import { isWantedByProject, type ServerSpec } from "../server-spec.ts";
 import type { Person } from "./person.ts";
 import { specOf, type Where } from "./servers.ts";
-import { oneLine } from "./terminal.ts";
+import { oneLine, type Terminal } from "./terminal.ts";
 
 const SHOWN_CHARACTERS = 500;
 
@@ -21,14 +21,41 @@ export function approver(
     // A named file is the person's word, but what it imports from a project's files is not.
     const spec = await specIn(request.server, { cwd, configPath: named() });
     if (spec === undefined) return false;
-    if (spec.trust === "always" || !isWantedByProject(spec)) return true;
-    const what = request.url ?? commandLine(request.command ?? "", request.args);
-    const text = [
-      `Server "${request.server}" is wanted by this project's own file ${shown(spec.enabledBy ?? spec.configPath ?? "")}:`,
-      `  ${shown(what)}`,
-    ].join("\n");
-    return person.alone(() => person.agrees({ text, prompt: "Start it? [y/N] ", signal }));
+    if (!isProjects(spec)) return true;
+    return asked(person, spec, request.url ?? commandLine(request.command ?? "", request.args), "Start it?", signal);
   };
+}
+
+/** For a command that reaches a remote server by itself. @throws AdapterError `denied` */
+export async function assertApproved(spec: ServerSpec, terminal: Terminal, signal: AbortSignal): Promise<void> {
+  const { name: server, configPath, enabledBy, endpoint } = spec;
+  if (!isProjects(spec)) return;
+  const facts = {
+    server,
+    ...(configPath === undefined ? {} : { configPath }),
+    ...(enabledBy === undefined ? {} : { enabledBy }),
+  };
+  if (!terminal.interactive) throw new AdapterError("denied.start", { ...facts, reason: "untrusted" });
+  const { Person } = await import("./person.ts");
+  const what = endpoint.kind === "http" ? endpoint.url : "";
+  if (await asked(new Person(terminal), spec, what, "Sign in to it?", signal)) return;
+  throw new AdapterError("denied.start", { ...facts, reason: "refused" });
+}
+
+/** Whether the start is the project's wish, and not covered by what the user says of projects. */
+function isProjects(spec: ServerSpec): boolean {
+  return spec.trust !== "always" && isWantedByProject(spec);
+}
+
+function asked(
+  person: Person,
+  { name, configPath = "", enabledBy = configPath }: ServerSpec,
+  what: string,
+  prompt: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const text = `Server "${name}" is wanted by this project's own file ${shown(enabledBy)}:\n  ${shown(what)}`;
+  return person.alone(() => person.agrees({ text, prompt: `${prompt} [y/N] `, signal }));
 }
 
 /** Nothing where the entry is gone or broken: then it cannot start either. */

@@ -4,6 +4,7 @@ import { reasonOf } from "../errors.ts";
 import { fromProcessFolder } from "../process-folder.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import { accountOf } from "./account.ts";
+import { assertApproved } from "./approve.ts";
 import type { Options } from "./options.ts";
 import { specOf } from "./servers.ts";
 import { type CommandContext, workingFolder } from "./session.ts";
@@ -13,7 +14,9 @@ import { oneServer } from "./words.ts";
 
 /** `rpi-mcp login SERVER` */
 export async function login(words: readonly string[], { options, terminal, signal }: CommandContext): Promise<number> {
-  const account = await accountOf(await targetOf("login", words, options));
+  const spec = await targetOf("login", words, options);
+  const account = await accountOf(spec);
+  if (options.trust !== true) await assertApproved(spec, terminal, signal);
   const { createAuthorizer } = await import("../auth/authorizer-factory.ts");
   const { signInState } = await import("../auth/account.ts");
   const withdrawn = new AbortController();

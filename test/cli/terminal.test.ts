@@ -97,6 +97,17 @@ async function inTerminal(
     expect((await inTerminal(call, [["Start it? [y/N]", "y\r"]])).screen).toContain("Echo: hello");
   });
 
+  it("nobody signs in to a project's server without a yes", async () => {
+    shell.write("project/.mcp.json", { mcpServers: { theirs: { url: "http://127.0.0.1:9/" } } });
+    const refused = await inTerminal(["login", "theirs"], [["Sign in to it? [y/N]", "\r"]]);
+    expect(refused.screen).toMatch(/is wanted by this project's own file .*\.mcp\.json:\r\n +http:/);
+    expect([refused.status, refused.screen]).toEqual([1, expect.stringContaining("was not approved")]);
+    const agreed = await inTerminal(["login", "theirs"], [["Sign in to it? [y/N]", "y\r"]]);
+    expect(agreed.screen).not.toContain("denied");
+    const unasked = await shell.run(["login", "theirs"]);
+    expect([unasked.status, unasked.stderr]).toEqual([1, expect.stringContaining("nobody approved it")]);
+  });
+
   it("nobody is asked about a project's servers where the user's own file trusts projects", async () => {
     shell.write("home/.rpi/mcp.json", { trust: "always", mcpServers: {} });
     shell.write("project/.mcp.json", { mcpServers: { mine: shell.entry("agent.mjs") } });
