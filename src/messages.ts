@@ -254,7 +254,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
     say: ({ server, configPath, reason, enabledBy }) =>
       reason === "refused"
         ? `Starting server ${quote(server)} was not approved. Nothing was started.`
-        : `Server ${quote(server)} ${enabledBy ? `is disabled${configPath ? ` in ${configPath}` : ""}; a project's own file (${enabledBy}) enables it,` : `comes from a project's own file${configPath ? ` (${configPath})` : ""}`} and nobody approved it, so it was not started. If you trust your projects' files, set "trust": "always" in ~/.config/mcp/mcp.json.`,
+        : `Server ${quote(server)} ${enabledBy ? `is disabled in your own files; a project's own file (${enabledBy}) enables it,` : `comes from a project's own file${configPath ? ` (${configPath})` : ""}`} and nobody approved it, so it was not started. If you trust your projects' files, set "trust": "always" in ~/.config/mcp/mcp.json.`,
   },
   "denied.call": {
     code: "denied",

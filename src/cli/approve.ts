@@ -1,6 +1,7 @@
 import { commandLine } from "../command-line.ts";
 import type { ApprovalRequest, ServerContext } from "../contract.ts";
 import { AdapterError, isAdapterError } from "../errors.ts";
+import { Redactor } from "../redactor.ts";
 import { isWantedByProject, type ServerSpec } from "../server-spec.ts";
 import type { Person } from "./person.ts";
 import { specOf, type Where } from "./servers.ts";
@@ -37,7 +38,9 @@ export async function assertApproved(spec: ServerSpec, terminal: Terminal, signa
   };
   if (!terminal.interactive) throw new AdapterError("denied.start", { ...facts, reason: "untrusted" });
   const { Person } = await import("./person.ts");
-  const what = endpoint.kind === "http" ? endpoint.url : "";
+  const redactor = new Redactor();
+  redactor.add(spec.secrets);
+  const what = endpoint.kind === "http" ? redactor.text(endpoint.url) : "";
   if (await asked(new Person(terminal), spec, what, "Sign in to it?", signal)) return;
   throw new AdapterError("denied.start", { ...facts, reason: "refused" });
 }

@@ -13,6 +13,8 @@ export interface ConfigEntry {
   readonly origin: ServerSpec["origin"];
   readonly transport: "stdio" | "http" | "sse" | "unknown";
   readonly enabled: boolean;
+  /** The file that says whether it is enabled; its own one, or that of a later change. */
+  readonly switchedIn: string;
   readonly exposure?: string;
   /** The command with its arguments, or the URL, as written: variables unexpanded, written-out secrets masked. */
   readonly summary?: string;
@@ -29,6 +31,13 @@ export interface ConfigEntry {
 /** Where an entry is expanded, apart from the working directory. */
 export type Environment = Omit<Surroundings, "cwd">;
 
+export interface EntryContext {
+  readonly environment: () => Environment;
+  /** Runs before each expansion; it may throw. */
+  readonly prepare: () => void;
+  readonly switchedIn: string | undefined;
+}
+
 /** An entry whose fields are in order. */
 export class UsableEntry implements ConfigEntry {
   readonly name: string;
@@ -36,6 +45,7 @@ export class UsableEntry implements ConfigEntry {
   readonly origin: ServerSpec["origin"];
   readonly transport: "stdio" | "http" | "sse";
   readonly enabled: boolean;
+  readonly switchedIn: string;
   readonly exposure?: string;
   readonly summary: string;
   readonly #entry: CheckedEntry;
@@ -44,19 +54,14 @@ export class UsableEntry implements ConfigEntry {
   readonly #prepare: () => void;
   #latest: (ExpandedSpec & { readonly cwd: string }) | undefined;
 
-  /** `prepare` runs before each expansion; it may throw. */
-  constructor(
-    entry: CheckedEntry,
-    provenance: Provenance,
-    environment: () => Environment,
-    prepare: () => void = () => undefined,
-  ) {
+  constructor(entry: CheckedEntry, provenance: Provenance, { environment, prepare, switchedIn }: EntryContext) {
     const { endpoint } = entry;
     this.name = provenance.server;
     this.configPath = provenance.configPath;
     this.origin = provenance.origin;
     this.transport = endpoint.kind === "stdio" ? "stdio" : endpoint.transport === "sse" ? "sse" : "http";
     this.enabled = entry.enabled ?? true;
+    this.switchedIn = switchedIn ?? provenance.configPath;
     if (entry.exposure !== undefined) this.exposure = entry.exposure;
     this.summary = summaryOf(endpoint);
     this.#entry = entry;
@@ -84,6 +89,7 @@ export class BrokenEntry implements ConfigEntry {
   readonly origin: ServerSpec["origin"];
   readonly transport = "unknown";
   readonly enabled: boolean;
+  readonly switchedIn: string;
   readonly error: AdapterError;
 
   constructor(
@@ -96,6 +102,7 @@ export class BrokenEntry implements ConfigEntry {
     this.origin = origin;
     this.error = error;
     this.enabled = enabled;
+    this.switchedIn = configPath;
   }
 
   spec(): never {

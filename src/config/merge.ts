@@ -72,11 +72,13 @@ interface Settings {
   readonly overrides: Overrides;
   readonly autoApproveFrom: ServerSpec["origin"] | undefined;
   readonly enabledBy: string | undefined;
+  /** The file whose override said last whether it is enabled. */
+  readonly switchedIn: string | undefined;
 }
 
 /** What the overrides of one entry come to. A bad override is a problem of its file; the entry stays as it was. */
 function settingsOf({ base, overrides }: Stack, context: MergeContext, problems: ConfigProblem[]): Settings {
-  let settings: Settings = { overrides: {}, autoApproveFrom: undefined, enabledBy: undefined };
+  let settings: Settings = { overrides: {}, autoApproveFrom: undefined, enabledBy: undefined, switchedIn: undefined };
   let enabled = enabledIn(base.raw);
   for (const { from, raw } of overrides) {
     const { name: server, configPath, origin } = from;
@@ -94,6 +96,7 @@ function settingsOf({ base, overrides }: Stack, context: MergeContext, problems:
       enabled = found.enabled ?? enabled;
       settings = {
         overrides: { ...settings.overrides, ...found },
+        switchedIn: found.enabled === undefined ? settings.switchedIn : configPath,
         autoApproveFrom: found.autoApprove === undefined ? settings.autoApproveFrom : origin,
         // A project's file that only repeats another does not make it the user's word.
         enabledBy: enables ? configPath : found.enabled === undefined || repeats ? settings.enabledBy : undefined,
@@ -121,7 +124,11 @@ function build(base: Candidate, settings: Settings, context: MergeContext): Conf
       ...(approveFrom === undefined ? {} : { autoApproveFrom: approveFrom }),
       ...(settings.enabledBy === undefined ? {} : { enabledBy: settings.enabledBy }),
     };
-    return new UsableEntry(checked, provenance, context.environment, () => makeFolder(base));
+    return new UsableEntry(checked, provenance, {
+      environment: context.environment,
+      prepare: () => makeFolder(base),
+      switchedIn: settings.switchedIn,
+    });
   } catch (error) {
     if (!isAdapterError(error)) throw error;
     return new BrokenEntry({ ...owner, origin }, error, settings.overrides.enabled ?? enabledIn(raw));

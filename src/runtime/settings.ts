@@ -71,7 +71,7 @@ export class Settings {
     const entry = view.servers.get(server);
     if (entry === undefined) throw unknownServer(server, view);
     if (entry.error !== undefined) throw entry.error;
-    if (!entry.enabled) throw new AdapterError("server.disabled", { server: entry.name, configPath: entry.configPath });
+    if (!entry.enabled) throw new AdapterError("server.disabled", { server: entry.name, configPath: entry.switchedIn });
     return this.#known(entry.spec(scope));
   }
 

@@ -167,9 +167,10 @@ describe("a project entry without command and url", () => {
 
   it("leaves alone what it does not name", async () => {
     place.user(".rpi/mcp.json", { mcpServers: { s: base } });
-    place.project(".mcp.json", { mcpServers: { s: { enabled: false } } });
+    const path = place.project(".mcp.json", { mcpServers: { s: { enabled: false } } });
+    place.project(".rpi/mcp.json", { mcpServers: { s: { exposure: "direct" } } });
     const view = await place.load();
-    expect(view.servers.get("s")?.enabled).toBe(false);
+    expect(view.servers.get("s")).toMatchObject({ enabled: false, switchedIn: path });
     expect(specOf(view)).toMatchObject({ timeoutSeconds: 10, autoApprove: ["read"], autoApproveFrom: "user" });
     expect(specOf(view)).not.toHaveProperty("enabledBy");
   });
