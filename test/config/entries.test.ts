@@ -425,10 +425,10 @@ describe("the summary", () => {
     "of a long address or argument of %j takes no time to speak of",
     async (text) => {
       const long = text.repeat(200_000 / text.length);
-      const began = performance.now();
+      const began = process.cpuUsage();
       await place.entry({ url: `http://h/${long}` });
       await place.entry({ command: "x", args: [long, "--header", long] });
-      expect(performance.now() - began).toBeLessThan(5000);
+      expect(process.cpuUsage(began).user).toBeLessThan(5_000_000);
     },
   );
 });
