@@ -21,7 +21,7 @@ import {
   UNSUPPORTED_PROTOCOL_VERSION,
 } from "./jsonrpc.ts";
 import { discoveredIdentity, statelessDialect, statelessRequest, statelessWire } from "./stateless.ts";
-import { bestHandshake, isHandshake, OFFERED, SELF_DESCRIBING } from "./versions.ts";
+import { isHandshake, OFFERED, otherHandshake, SELF_DESCRIBING } from "./versions.ts";
 
 /** Ids of the opening's own requests; those of the session come after them. */
 const INITIALIZE_ID = 1;
@@ -77,7 +77,7 @@ function* otherVersion(
   error: JsonRpcErrorObject | undefined,
   named: readonly unknown[],
 ): Opening {
-  const other = bestHandshake(named, new Set([OFFERED]));
+  const other = otherHandshake(named);
   if (other === undefined) return failure({ kind: "version", offered: OFFERED, answered: listed(named), named });
   const step = initialize(client, OTHER_VERSION_ID, other);
   // Many servers of both kinds refuse `initialize` on a connection that began with another request.

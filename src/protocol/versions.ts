@@ -59,7 +59,9 @@ export function handshakeServerMayAsk(method: string): boolean {
   return method === "ping" || SERVER_REQUESTS.has(method);
 }
 
-/** The newest revision of the list that we can open with `initialize`, other than those already refused. */
-export function bestHandshake(supported: readonly unknown[], refused: ReadonlySet<string>): string | undefined {
-  return [...REVISIONS].reverse().find((r) => isHandshake(r) && supported.includes(r) && !refused.has(r));
+/** The newest revision of the list that `initialize` can offer where `OFFERED` was refused. */
+export function otherHandshake(supported: readonly unknown[]): string | undefined {
+  return REVISIONS.findLast(
+    (revision) => isHandshake(revision) && revision !== OFFERED && supported.includes(revision),
+  );
 }

@@ -47,7 +47,7 @@ export interface SessionOptions {
   readonly deadlines: Deadlines;
   readonly log?: (entry: LogEntry) => void;
   /** Called once when the session can no longer be used, whoever ended it. */
-  readonly onClosed: (error: Error) => void;
+  readonly onClosed: () => void;
   /** Called whenever the server refuses a request because it does not know the session any more. */
   readonly onExpired: () => void;
 }
@@ -297,6 +297,6 @@ export class Session implements Sink, PendingOwner {
       pending.reject(forRequest(this.#closed, pending.method, pending.outcomeUnknown));
       pending.abort();
     }
-    this.#options.onClosed(this.#closed);
+    this.#options.onClosed();
   }
 }

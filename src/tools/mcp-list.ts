@@ -1,6 +1,7 @@
 import type { AgentToolResult } from "../contract.ts";
 import { cut } from "../cut.ts";
 import { isSituation, toFailure } from "../errors.ts";
+import type { Target } from "../runtime/settings.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import { type Catalog, type Item, LIST_KINDS, type ListKind } from "../session/catalog.ts";
 import { isHidden, silence, unknownTool } from "./invoke.ts";
@@ -38,7 +39,7 @@ export async function mcpList(
   if (action === "status") return connectionStatus(target, context);
   if (action === "close") {
     read.requireTarget(target);
-    return close(target.server ?? "", target, context);
+    return close(target, context);
   }
   if (hasTarget) return listOne(await runtime.settings.resolve(scope, target), request, context);
   if (request.tool !== undefined) read.requireTarget(target);
@@ -46,25 +47,20 @@ export async function mcpList(
   return configuredServers(await runtime.settings.view(scope, target.configPath), context);
 }
 
-async function close(
-  name: string,
-  target: { configPath?: string | undefined; url?: string | undefined },
-  context: ToolContext,
-): Promise<AgentToolResult> {
-  const { runtime, scope } = context;
-  if (target.url !== undefined) {
+async function close(target: Target, { runtime, scope }: ToolContext): Promise<AgentToolResult> {
+  const { server: name = "", configPath, url } = target;
+  if (url !== undefined) {
     const spec = await runtime.settings.resolve(scope, target);
     await runtime.registry.close(scope, spec);
     return json({ server: spec.name, closed: true });
   }
   // A server whose entry or file is gone or broken meanwhile can still be released.
-  const view = await runtime.settings.view(scope, target.configPath).catch(() => undefined);
+  const view = await runtime.settings.view(scope, configPath).catch(() => undefined);
   const entry = view?.servers.get(name);
   const open = runtime.registry
     .status(scope)
     .filter((slot) => slot.name === name && (entry === undefined || slot.spec.configPath === entry.configPath));
-  if (open.length === 0 && entry === undefined)
-    await runtime.settings.resolve(scope, { server: name, configPath: target.configPath });
+  if (open.length === 0 && entry === undefined) await runtime.settings.resolve(scope, target);
   await Promise.all(open.map(({ spec }) => runtime.registry.close(scope, spec)));
   return json({ server: name, closed: true });
 }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "@jest/globals";
 import {
-  bestHandshake,
   isHandshake,
   isServerRequest,
   OFFERED,
+  otherHandshake,
   REVISIONS,
   revisionKnows,
   SELF_DESCRIBING,
@@ -30,8 +30,8 @@ describe("the revisions", () => {
   });
 
   test("the newest that a server names and that was not refused is the next to try", () => {
-    expect(bestHandshake(["2024-11-05", "2025-06-18", "2026-07-28"], new Set())).toBe("2025-06-18");
-    expect(bestHandshake(["2024-11-05", "2025-06-18"], new Set(["2025-06-18"]))).toBe("2024-11-05");
-    expect(bestHandshake(["1999-01-01", 5, null], new Set())).toBeUndefined();
+    expect(otherHandshake(["2024-11-05", "2025-06-18", "2026-07-28"])).toBe("2025-06-18");
+    expect(otherHandshake(["2024-11-05", "2025-11-25"])).toBe("2024-11-05");
+    expect(otherHandshake(["1999-01-01", 5, null])).toBeUndefined();
   });
 });
