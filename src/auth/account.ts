@@ -1,6 +1,6 @@
 import type { AuthorizerOptions } from "./authorizer-factory.ts";
 import { clientOf, withCredentials } from "./client-choice.ts";
-import type { AuthContext } from "./context.ts";
+import { type AuthContext, authContext } from "./context.ts";
 import { forgetStates, newestGrant } from "./resource-state.ts";
 import { amend, emptyRecord, type SignInRecord, type StoreDescription, type StoredGrant } from "./store.ts";
 
@@ -28,7 +28,7 @@ export interface SignInState {
  */
 export async function signInState(options: AccountOptions): Promise<SignInState> {
   const { store } = options;
-  const context = contextOf(options);
+  const context = authContext(options);
   const record = await store.read(context.url.href);
   const grant = newestGrant(record, context);
   const wanted = record.wantedScope === undefined ? {} : { wantedScope: record.wantedScope };
@@ -57,7 +57,7 @@ export async function logout(
   signal: AbortSignal,
 ): Promise<{ ended: number; revoked: number }> {
   const { store } = options;
-  const context = contextOf(options);
+  const context = authContext(options);
   const url = context.url.href;
   const record = await store.read(url);
   await amend(store, url, () => emptyRecord(url), signal);
@@ -84,8 +84,4 @@ async function revokes(
   } catch {
     return false; // The tokens are gone from here, which is what was asked for.
   }
-}
-
-function contextOf({ server, url, settings, clientInfo, limits, redactor, send }: AccountOptions): AuthContext {
-  return { server, url: new URL(url), settings: settings ?? {}, clientInfo, limits, redactor, send };
 }

@@ -8,7 +8,7 @@ import type { ProofKey } from "./keys.ts";
 import type { SignedIn } from "./party.ts";
 import { isPersonless, requestPersonless } from "./personless.ts";
 import { refreshGrant, type Scene } from "./refresh.ts";
-import { chooseScope, covers, type ScopeChoice } from "./scopes.ts";
+import { chooseScope, covers, type ScopeChoice, words } from "./scopes.ts";
 import { amend, type SignInRecord, type StoredGrant } from "./store.ts";
 
 /** One refusal to answer. */
@@ -192,7 +192,7 @@ async function personNeeded(
 ): Promise<AdapterError> {
   if (status === 403 && asked.scope !== undefined) {
     const previous = [state.grant?.requestedScope, state.grant?.scope];
-    const wantedScope = [...new Set([...previous, asked.scope].flatMap((scope) => scope?.split(" ") ?? []))].join(" ");
+    const wantedScope = [...new Set([...previous, asked.scope].flatMap(words))].join(" ");
     await amend(store, context.url.href, (record) => ({ ...record, wantedScope }), signal);
   }
   return new AdapterError("auth.required", {

@@ -3,6 +3,7 @@ import type { Limits } from "../limits.ts";
 import type { SendPlain } from "../plain-request.ts";
 import type { Redactor } from "../redactor.ts";
 import { type OAuthSettings, oauthSecrets } from "../server-spec.ts";
+import { authContext } from "./context.ts";
 import { OAuthAuthorizer } from "./oauth-authorizer.ts";
 import type { TokenStore } from "./store.ts";
 
@@ -43,8 +44,8 @@ export interface SignInAuthorizer extends Authorizer {
 
 /** Makes the authorizer of one server. It does nothing until it is asked, and holds nothing open in between. */
 export function createAuthorizer(options: AuthorizerOptions): SignInAuthorizer {
-  const { server, url, settings, store, openUrl, onWaiting, clientInfo, limits, redactor, send } = options;
-  redactor.add(oauthSecrets(settings ?? {}));
-  const context = { server, url: new URL(url), settings: settings ?? {}, clientInfo, limits, redactor, send };
+  const { settings, store, openUrl, onWaiting } = options;
+  const context = authContext(options);
+  context.redactor.add(oauthSecrets(context.settings));
   return new OAuthAuthorizer({ context, store, configured: settings !== undefined, openUrl, onWaiting });
 }

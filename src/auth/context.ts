@@ -20,6 +20,16 @@ export interface AuthContext {
   readonly send: SendPlain;
 }
 
+export function authContext(
+  known: Omit<AuthContext, "url" | "settings"> & {
+    readonly url: string;
+    readonly settings?: OAuthSettings | undefined;
+  },
+): AuthContext {
+  const { server, url, settings = {}, clientInfo, limits, redactor, send } = known;
+  return { server, url: new URL(url), settings, clientInfo, limits, redactor, send };
+}
+
 /** Characters of a reason or of a challenge in an error: parts of them come from servers. */
 const MAX_CHARACTERS = 1000;
 

@@ -34,6 +34,7 @@ export function covers(granted: string | undefined, asked: string | undefined): 
   return granted !== undefined && words(asked).every((scope) => have.has(scope));
 }
 
+/** The scopes in a text of them. */
 export function words(scope: string | undefined): string[] {
   return scope === undefined ? [] : scope.split(/\s+/).filter((word) => word !== "");
 }

@@ -3,7 +3,7 @@ import { AdapterError } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
 import { Redactor } from "../redactor.ts";
 import type { ServerSpec } from "../server-spec.ts";
-import { VERSION } from "../version.ts";
+import { CLIENT_INFO } from "../version.ts";
 import { specOf, type Where } from "./servers.ts";
 
 /** What the sign-in room needs to know about one remote server. @throws AdapterError `invalid_params` for what needs none. */
@@ -25,7 +25,7 @@ export async function accountOf({ name: server, endpoint, secrets }: ServerSpec)
     url,
     ...(oauth === undefined ? {} : { settings: oauth }),
     store: new DiskStore({ limits: LIMITS }),
-    clientInfo: { name: "rpi-mcp-adapter", version: VERSION },
+    clientInfo: CLIENT_INFO,
     limits: LIMITS,
     redactor,
     send: sendPlain,

@@ -28,7 +28,7 @@ export interface PiCall {
 }
 
 /** A failed call as Pi wants it: its message is what the model reads. Some hosts show the stack, which is the message too. */
-export class PiToolError extends Error {
+class PiToolError extends Error {
   readonly code: string;
   readonly details: Record<string, unknown>;
 

@@ -16,7 +16,7 @@ import type { RuntimeOptions } from "../runtime/runtime.ts";
 import { Step, type StepContext, type StepOptions } from "../runtime/step.ts";
 import { Steps } from "../runtime/steps.ts";
 import { DECLARATIONS, type Declaration } from "../tools/declarations.ts";
-import { VERSION } from "../version.ts";
+import { CLIENT_INFO } from "../version.ts";
 import type { Engine } from "./engine.ts";
 
 export interface PluginOptions {
@@ -172,7 +172,7 @@ class Registration {
       services: { ...definedServices(services), ...definedServices(this.#api.services) },
       trust: this.#api.trust ?? trust ?? "ask",
       limits: this.#limits,
-      clientInfo: clientInfo ?? { name: "rpi-mcp-adapter", version: VERSION },
+      clientInfo: clientInfo ?? CLIENT_INFO,
     };
   }
 

@@ -61,7 +61,7 @@ async function openSession(factory: TransportFactory, options: ConnectOptions): 
     return await connect(options);
   } catch (error) {
     if (factory.createLegacy === undefined || !mayBeLegacy(factory.rejectionOf(error), options.limits)) throw error;
-    if (factory.named) throw await named(factory.createLegacy, options, error);
+    if (factory.named) throw await clearest(factory.createLegacy, options, error);
     try {
       return await connect({ ...options, create: factory.createLegacy });
     } catch (legacyError) {
@@ -72,7 +72,7 @@ async function openSession(factory: TransportFactory, options: ConnectOptions): 
 }
 
 /** The error that names the old transport, if that is what the server speaks; else the first refusal. */
-async function named(createLegacy: () => Transport, options: ConnectOptions, refusal: unknown): Promise<unknown> {
+async function clearest(createLegacy: () => Transport, options: ConnectOptions, refusal: unknown): Promise<unknown> {
   const transport = createLegacy();
   try {
     await transport.open({ message: () => true, closed: () => undefined }, options.cancellation.signal);

@@ -22,8 +22,8 @@ export class Questions {
     this.#options = options;
   }
 
-  /** A call was sent that questions may belong to. */
-  belong(): void {
+  /** Questions that come from now on may belong to that call. */
+  callSent(): void {
     this.#abandoned = false;
   }
 

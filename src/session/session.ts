@@ -112,7 +112,7 @@ export class Session implements Sink, PendingOwner {
       if (pending.settled) return; // Cancelled before anything was sent.
       pending.headers = headers;
       this.#pending.add(pending);
-      if (options.effects === true) this.#questions.belong();
+      if (options.effects === true) this.#questions.callSent();
       this.#send(message, pending);
     });
   }

@@ -16,7 +16,7 @@ const OBJECT = { type: "object" } as const;
 const TIMEOUT = { type: "integer" } as const;
 const TARGET = { server: TEXT, configPath: TEXT, url: TEXT } as const;
 
-export const LIST: Declaration = {
+const LIST: Declaration = {
   name: "mcp_list",
   description: "List MCP servers, or what one has. query: find by words; tool: one in full.",
   parameters: {
@@ -42,7 +42,7 @@ export const CALL: Declaration = {
   },
 };
 
-export const REQUEST: Declaration = {
+const REQUEST: Declaration = {
   name: "mcp_request",
   description: "Send another MCP method to a server (resources/read, prompts/get), or raw JSON-RPC to a url.",
   parameters: {
