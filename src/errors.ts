@@ -28,6 +28,7 @@ export class AdapterError<S extends Situation = Situation> extends Error {
   }
 }
 
+/** Whether the value is an error of ours, from whichever copy of this package. Never throws. */
 export function isAdapterError(value: unknown): value is AdapterError {
   try {
     return typeof value === "object" && value !== null && (value as { [BRAND]?: unknown })[BRAND] === true;

@@ -20,6 +20,7 @@ export interface AuthContext {
   readonly send: SendPlain;
 }
 
+/** @throws TypeError where the server's address is none; those of a `ServerSpec` are. */
 export function authContext(
   known: Omit<AuthContext, "url" | "settings"> & {
     readonly url: string;

@@ -58,6 +58,7 @@ export async function redeem(party: Party, pending: PendingAuthorization, respon
   });
 }
 
+/** Renews tokens (RFC 6749 section 6). @throws AdapterError `auth.failed`, with the server's error code if it gave one. */
 export async function refresh(party: Party, refreshToken: string, resource: string): Promise<Tokens> {
   const { server, client } = sides(party);
   return await explained(party, () =>

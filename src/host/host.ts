@@ -45,6 +45,7 @@ export interface Host {
   shutdown(): Promise<void>;
 }
 
+/** A host for one session. It has no tools until a plugin is loaded. */
 export function createHost(options: HostOptions = {}): Host {
   return new ReferenceHost(options);
 }

@@ -7,6 +7,7 @@ export const OFFERED = "2025-11-25";
 /** The revision in which every request describes itself. */
 export const SELF_DESCRIBING = "2026-07-28";
 
+/** Whether it is a revision we speak that begins with `initialize`. */
 export function isHandshake(revision: string): boolean {
   return REVISIONS.includes(revision) && revision < SELF_DESCRIBING;
 }

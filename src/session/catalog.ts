@@ -63,6 +63,7 @@ export interface CatalogOptions {
   readonly limits: Pick<Limits, "nameCharacters">;
 }
 
+/** What the pages of one discovery say; each holds a list under the key of its kind. */
 export function makeCatalog(
   kind: ListKind,
   pages: readonly unknown[],

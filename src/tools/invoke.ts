@@ -97,6 +97,7 @@ export function silence(spec: ServerSpec, timeoutMs: number | undefined, { runti
   return timeoutMs ?? (spec.timeoutSeconds ?? runtime.limits.defaultTimeoutSeconds) * 1000;
 }
 
+/** Whether the entry's `includeTools` and `excludeTools` keep the tool from everybody. */
 export function isHidden({ includeTools, excludeTools }: ServerSpec, tool: string): boolean {
   if (includeTools !== undefined && !matchesAny(includeTools, tool)) return true;
   return excludeTools !== undefined && matchesAny(excludeTools, tool);

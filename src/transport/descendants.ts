@@ -27,6 +27,7 @@ export function descendants(root: number): readonly ProcessMark[] {
   return found;
 }
 
+/** Whether it still runs: neither gone nor a zombie, and its pid not given to another. */
 export function isSameProcess(mark: ProcessMark): boolean {
   return startTime(mark.pid) === mark.startedAt;
 }

@@ -91,6 +91,7 @@ export function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   return signalProcess(-pid, signal);
 }
 
+/** Whether there was a process to signal; a negative pid means a group. Signal 0 only asks. */
 export function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     process.kill(pid, signal);
