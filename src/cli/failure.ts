@@ -2,7 +2,7 @@ import { type Failure, toFailure } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
 import { MODEL_WORDS, quote } from "../messages.ts";
 import { StepError } from "../plugin/drive.ts";
-import { isObject } from "../protocol/jsonrpc.ts";
+import { INVALID_PARAMS, isObject } from "../protocol/jsonrpc.ts";
 import { renderResult, textOf } from "../tools/render.ts";
 import type { Options } from "./options.ts";
 import type { CommandContext } from "./session.ts";
@@ -87,7 +87,7 @@ export function advice(
         : undefined;
     case "rpc_error": {
       const { rpcError, method } = details;
-      const wrong = method === "tools/call" && isObject(rpcError) && rpcError["code"] === -32602;
+      const wrong = method === "tools/call" && isObject(rpcError) && rpcError["code"] === INVALID_PARAMS;
       return wrong ? `rpi-mcp list ${target} --tool TOOL shows its parameters.` : undefined;
     }
     case "timeout":

@@ -11,7 +11,7 @@ import { type ConnectOptions, connect } from "../session/connect.ts";
 import { InputPort } from "../session/input.ts";
 import type { Session } from "../session/session.ts";
 import { type CreateOptions, type TransportFactory, transportFactory } from "../transport/create.ts";
-import type { Transport } from "../transport/transport.ts";
+import type { Rejection, Transport } from "../transport/transport.ts";
 import { Connection } from "./connection.ts";
 import { logToHost } from "./host-log.ts";
 import type { Attempt, Connect } from "./registry.ts";
@@ -84,10 +84,7 @@ async function clearest(createLegacy: () => Transport, options: ConnectOptions, 
   }
 }
 
-function mayBeLegacy(
-  rejection: { readonly status: number; readonly body: string } | undefined,
-  limits: Limits,
-): boolean {
+function mayBeLegacy(rejection: Rejection | undefined, limits: Limits): boolean {
   if (rejection === undefined || ![400, 404, 405].includes(rejection.status)) return false;
   return parseMessages(rejection.body, limits) === undefined;
 }

@@ -12,7 +12,7 @@ import {
 } from "../protocol/jsonrpc.ts";
 import { negotiate } from "../protocol/opening.ts";
 import { REVISIONS } from "../protocol/versions.ts";
-import type { Raw, SendOptions, Sink, Transport } from "../transport/transport.ts";
+import type { Raw, Rejection, SendOptions, Sink, Transport } from "../transport/transport.ts";
 import { boundedError } from "./answer.ts";
 import { sendNotice } from "./notice.ts";
 import { Session, type SessionOptions } from "./session.ts";
@@ -29,8 +29,8 @@ export interface ConnectOptions extends Omit<SessionOptions, "transport" | "dial
   /** The revision this server spoke last time. */
   readonly hint?: string | undefined;
   readonly create: () => Transport;
-  /** The status and body of a refusal that a transport's error stands for. */
-  readonly rejectionOf: (error: unknown) => { readonly status: number; readonly body: string } | undefined;
+  /** The refusal that a transport's error stands for, if it stands for one. */
+  readonly rejectionOf: (error: unknown) => Rejection | undefined;
   readonly cancellation: Cancellation;
   /** Told of every transport as it is made, so that its diagnostics and its end can be waited for. */
   readonly onTransport: (transport: Transport) => void;

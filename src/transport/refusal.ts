@@ -5,6 +5,7 @@ import { isObject, isRequest } from "../protocol/jsonrpc.ts";
 import { quoteText } from "../remote-text.ts";
 import { quoteBody } from "./quoting.ts";
 import type { Beginning, HttpResponse } from "./response.ts";
+import type { Rejection } from "./transport.ts";
 
 /** Of a reason phrase, or of a time to wait. */
 const PHRASE_CHARACTERS = 60;
@@ -13,12 +14,6 @@ const LOCATION_CHARACTERS = 2000;
 const ABOUT_THE_EXCHANGE: ReadonlySet<number> = new Set([401, 403, 407, 408, 425, 429, 502, 503, 504]);
 
 const rejections = new WeakMap<object, Rejection>();
-
-/** The status of a refused request, and the start of its body as it came. */
-export interface Rejection {
-  readonly status: number;
-  readonly body: string;
-}
 
 /** What a refusal said, for whoever has to understand it; `undefined` if the error is no refusal. Also found through `cause`. */
 export function rejectionOf(error: unknown): Rejection | undefined {

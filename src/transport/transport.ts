@@ -39,6 +39,12 @@ export interface SendOptions {
   readonly mayAsk?: boolean;
 }
 
+/** The status of a refused request, and the start of its body as it came. */
+export interface Rejection {
+  readonly status: number;
+  readonly body: string;
+}
+
 /** What `send` may give where everything is handed over already: shared, so that the usual case makes no promise. */
 export const HANDED_OVER: Promise<void> = Promise.resolve();
 
