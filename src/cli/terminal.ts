@@ -114,5 +114,5 @@ function canSpin(stream: Streams["err"]): boolean {
 
 function styled(stream: Streams["out"], style: Style, text: string): string {
   const wanted = stream.isTTY === true && !process.env["NO_COLOR"] && process.env["TERM"] !== "dumb";
-  return wanted ? styleText(style, text) : text;
+  return wanted ? styleText(style, text, { validateStream: false }) : text;
 }

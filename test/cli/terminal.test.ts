@@ -1,6 +1,8 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
+import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
+import { Terminal } from "../../src/cli/terminal.ts";
 import { CLI, Shell } from "../support/cli.ts";
 import { isAlive } from "../support/wait.ts";
 
@@ -154,5 +156,16 @@ async function inTerminal(
     const servers = shell.config({ agent: shell.entry("agent.mjs") });
     expect((await inTerminal(["list", ...servers], [])).screen).toContain("\u001b[1mSERVER");
     expect((await inTerminal(["list", ...servers], [], { NO_COLOR: "1" })).screen).not.toContain("\u001b[1m");
+  });
+});
+
+describe("what is told on stderr", () => {
+  it("is in colours at a terminal, though the results go elsewhere", () => {
+    const err = Object.assign(new PassThrough(), { isTTY: true });
+    const terminal = new Terminal(() => undefined, { input: new PassThrough(), out: new PassThrough(), err });
+    const { NO_COLOR, TERM } = process.env;
+    const isPlain = Boolean(NO_COLOR) || TERM === "dumb";
+    expect(terminal.styleNote("red", "x")).toBe(isPlain ? "x" : "\u001b[31mx\u001b[39m");
+    expect(terminal.style("red", "x")).toBe("x");
   });
 });
