@@ -146,6 +146,8 @@ const STDERR_CHARACTERS = 2000;
 const QUOTED_CHARACTERS = 200;
 /** Of a list without an end. */
 const SHOWN_NAMES = 64;
+/** A target that was named by its url is called by it in answers; models then name it as a server. */
+const ADDRESS = /^https?:/i;
 const SHOWN_PROBLEMS = 8;
 const PROBLEM_CHARACTERS = 400;
 
@@ -153,6 +155,7 @@ const PROBLEM_CHARACTERS = 400;
 export const MODEL_WORDS = {
   anotherFile: "or name another with configPath.",
   refused: "cannot be sent through mcp_request: ",
+  address: ' An address belongs in "url".',
   find: ' mcp_list with "query" finds what it has.',
   places: " mcp_list says where they are.",
   parameters: ' (mcp_list with "tool" shows its parameters.)',
@@ -241,7 +244,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "server.unknown": {
     code: "server_not_found",
     say: ({ server, configured, problems }) =>
-      `No server ${quote(server)} is configured${configured.length ? `. Configured: ${some(configured)}.` : `, nor any other.${MODEL_WORDS.places}`}${problems?.length ? ` Problems: ${first(problems)}` : ""}`,
+      `No server ${quote(server)} is configured${configured.length ? `. Configured: ${some(configured)}.` : `, nor any other.${MODEL_WORDS.places}`}${ADDRESS.test(server) ? MODEL_WORDS.address : ""}${problems?.length ? ` Problems: ${first(problems)}` : ""}`,
   },
   "server.disabled": {
     code: "server_disabled",

@@ -24,6 +24,7 @@ export function statusOf({ code }: Failure): number {
 const OWN_WORDS: Readonly<Record<keyof typeof MODEL_WORDS, string>> = {
   anotherFile: "or name another with --config.",
   refused: "cannot be sent with request: ",
+  address: " An address belongs behind --url.",
   // What to do instead is told as advice.
   find: "",
   places: "",

@@ -29,6 +29,11 @@ describe("the sentence about a failure at a terminal", () => {
   });
 });
 
+it("tells of the option for an address that was taken for a server's name", () => {
+  const error = new AdapterError("server.unknown", { server: "https://a.example/mcp", configured: [] });
+  expect(sentence(error)).toMatch(/nor any other\. An address belongs behind --url\.$/);
+});
+
 describe("what was thrown", () => {
   it("is told by its code, message and details, and by nothing else", () => {
     const told = { code: "closed", message: "It went away.", details: { server } };

@@ -257,6 +257,15 @@ describe("mcp_list of a server", () => {
       expect((await host.listFailure(odd)).code).toBe("server_not_found");
   });
 
+  test("says where an address belongs that was taken for a server's name", async () => {
+    const host = make().serve("one", "processes", "plain");
+    const { code, message } = await host.callFailure("http://127.0.0.1:1/mcp", "echo");
+    expect(code).toBe("server_not_found");
+    expect(message).toBe(
+      'No server "http://127.0.0.1:1/mcp" is configured. Configured: "one". An address belongs in "url".',
+    );
+  });
+
   test("sends calls of one tool name to the server that was named [E10]", async () => {
     const host = make().serve("one", "lists", "named one").serve("two", "lists", "named two");
     expect(textOf(await host.call("one", "echo"))).toBe("from one");
