@@ -1,6 +1,6 @@
 import type { Cancellation } from "../cancellation.ts";
 import type { ApprovalRequest, HostServices, Trust } from "../contract.ts";
-import { AdapterError } from "../errors.ts";
+import { AdapterError, reasonOf } from "../errors.ts";
 import type { Redactor } from "../redactor.ts";
 import { serverContext } from "../server-context.ts";
 import { isWantedByProject, type ServerSpec } from "../server-spec.ts";
@@ -110,8 +110,10 @@ export class Approval {
       (await services.approve?.(request, context)) === true ? "allowed" : "refused";
     try {
       return await Promise.race([asked(), withdrawn]);
-    } catch {
-      return "refused"; // The host could not ask: that is no approval.
+    } catch (error) {
+      // The host could not ask: that is no approval, and the denial does not say why.
+      process.emitWarning(`rpi-mcp-adapter: the host's approve service failed: ${reasonOf(error)}`);
+      return "refused";
     } finally {
       release();
     }

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "@jest/globals";
+import { describe, expect, jest, test } from "@jest/globals";
 import type { ApprovalRequest, HostServices, ServerContext } from "../../src/contract.ts";
 import { harnesses, type PluginHarness, textOf } from "../support/plugin-harness.ts";
 import { waitFor } from "../support/wait.ts";
@@ -61,6 +61,17 @@ describe("approval", () => {
       expect(message).toContain('"plain"');
     }
     expect(host.ledger("plain")).toEqual([]);
+  });
+
+  test("that fails is told to the host's author, whom the denial tells nothing of it", async () => {
+    const warn = jest.spyOn(process, "emitWarning").mockReturnValue();
+    try {
+      const { services } = asking(() => Promise.reject(new Error("no terminal")));
+      await make({ services }).serve("plain", "processes", "plain").listFailure("plain");
+      expect(warn.mock.calls).toEqual([["rpi-mcp-adapter: the host's approve service failed: no terminal"]]);
+    } finally {
+      warn.mockRestore();
+    }
   });
 
   test("of a call that is refused ends in denied, and nothing was sent", async () => {
