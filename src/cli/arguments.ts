@@ -14,8 +14,14 @@ export interface Arguments {
 }
 
 const SHOWN_CHARACTERS = 60;
+/** A pattern over many more of them would need more stack than there is. */
+const CHECKED_CHARACTERS = 1_000_000;
 const PAIR = /^([^=]+?)(:?=)([\s\S]*)$/;
 const WHOLE_NUMBER = /^-?\d+$/;
+/** Linear, in valid JSON. */
+const JSON_TEXTS = /"[^"\\]*(?:\\.[^"\\]*)*"/g;
+/** Not what stands before or behind a point, or in an exponent. */
+const JSON_WHOLE_NUMBERS = /(?<![\d.eE+-])-?\d+(?![\d.eE])/g;
 const EXPECTED = `Write one JSON object, key=value pairs, - for stdin, or @FILE.`;
 
 /** Reads the words behind a tool or a method. `what` names them in errors. @throws AdapterError `cli.usage` */
@@ -52,6 +58,7 @@ function pairs(words: readonly string[], what: string): Arguments {
     if (sign === ":=" && read === undefined) {
       throw usage(`${what}: the value of ${quote(key)} is not valid JSON`, `Write ${key}=... for a plain text.`);
     }
+    if (sign === ":=") refuseInexact(value, `${what}: ${quote(key)}`);
     values.set(key, read === undefined || (sign === "=" && isInexact(value)) ? value : read.json);
     if (sign === "=" && read !== undefined && typeof read.json !== "string") ambiguous.set(key, value);
   }
@@ -62,6 +69,17 @@ function pairs(words: readonly string[], what: string): Arguments {
 /** A whole number that a double cannot hold would silently become another one. */
 function isInexact(value: string): boolean {
   return WHOLE_NUMBER.test(value) && !Number.isSafeInteger(Number(value));
+}
+
+/** @throws AdapterError `cli.usage` where valid JSON, of a length that is written by hand, holds such a number. */
+function refuseInexact(json: string, where: string): void {
+  if (json.length > CHECKED_CHARACTERS) return;
+  const number = json.replace(JSON_TEXTS, '""').match(JSON_WHOLE_NUMBERS)?.find(isInexact);
+  if (number === undefined) return;
+  throw usage(
+    `${where} holds ${cut(number, SHOWN_CHARACTERS)}, which is too large to be exact`,
+    "Write it as a text, in quotes, or with an exponent if it need not be exact.",
+  );
 }
 
 function asJson(value: string): { readonly json: unknown } | undefined {
@@ -80,6 +98,7 @@ function objectIn(json: string, where: string): Record<string, unknown> {
     throw usage(`${where}: not valid JSON: ${reasonOf(error)}`, EXPECTED);
   }
   if (!isObject(value)) throw usage(`${where}: must be a JSON object`, EXPECTED);
+  refuseInexact(json, where);
   return { ...value };
 }
 

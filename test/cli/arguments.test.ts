@@ -7,6 +7,8 @@ import { readArguments } from "../../src/cli/arguments.ts";
 const { signal } = new AbortController();
 const read = async (...words: string[]): Promise<unknown> => (await readArguments(words, "ARGUMENTS", signal)).values;
 
+const LARGE = ["9007199254740993", 1e300, 0.12345678901234568, 9007199254740991];
+
 describe("arguments on the command line", () => {
   it.each<[string[], unknown]>([
     [[], {}],
@@ -22,6 +24,8 @@ describe("arguments on the command line", () => {
     [["url=http://x/?a=b&c=:=d"], { url: "http://x/?a=b&c=:=d" }],
     [["a:=1", 'b:="x"', "c:=[]"], { a: 1, b: "x", c: [] }],
     [["id=9007199254740993", "ok=9007199254740991"], { id: "9007199254740993", ok: 9007199254740991 }],
+    [['{"a": ["9007199254740993", 1e300, 0.12345678901234567890, 9007199254740991]}'], { a: LARGE }],
+    [["a:=9007199254740993.0", 'b=["\\"9007199254740993"]'], { a: 9007199254740992, b: ['"9007199254740993'] }],
     [["a.b=1", "c d=2", "ä=3"], { "a.b": 1, "c d": 2, ä: 3 }],
     [['{"text": "hello", "n": 1}'], { text: "hello", n: 1 }],
     [["  {}"], {}],
@@ -45,6 +49,9 @@ describe("arguments on the command line", () => {
     [["a=1", "a=2"], "given twice"],
     [["a:=x"], "not valid JSON"],
     [["{bad"], "not valid JSON"],
+    [["a:=9007199254740993"], "too large to be exact. Write it as a text, in quotes"],
+    [['a:={"b": [-9007199254740993]}'], "-9007199254740993, which is too large to be exact"],
+    [['{"a": 1, "b": 9007199254740993}'], "too large to be exact"],
     [["{}", "a=1"], "beside"],
     [["-", "a=1"], "beside"],
     [["@/no/such/file"], "Cannot read"],
