@@ -21,7 +21,7 @@ import {
   UNSUPPORTED_PROTOCOL_VERSION,
 } from "./jsonrpc.ts";
 import { discoveredIdentity, statelessDialect, statelessRequest, statelessWire } from "./stateless.ts";
-import { isHandshake, OFFERED, otherHandshake, SELF_DESCRIBING } from "./versions.ts";
+import { declarable, isHandshake, OFFERED, otherHandshake, REVISIONS, SELF_DESCRIBING } from "./versions.ts";
 
 /** Ids of the opening's own requests; those of the session come after them. */
 const INITIALIZE_ID = 1;
@@ -67,6 +67,10 @@ function* handshake(client: ClientIdentity, fresh: boolean): Opening {
   if ("dialect" in forward) return forward;
   // The first refusal says more than the failed second guess, unless the server named versions only in the second.
   if (forward.failure.kind === "version") return yield* otherVersion(client, undefined, forward.failure.named ?? []);
+  if (forward.failure.kind === "refused" || forward.failure.probe.kind === "rejected") {
+    const older = yield* olderOffer(client);
+    if (older !== undefined) return older;
+  }
   if (first.kind === "rejected" || reading.kind === "other") return failure({ kind: "probe", probe: first });
   return refused(reading.error, OFFERED);
 }
@@ -85,6 +89,16 @@ function* otherVersion(
   if (reading.kind === "result") return yield* accept(client, reading.result, other);
   if (reading.kind === "error") return refused(reading.error, other);
   return failure({ kind: "version", offered: OFFERED, answered: listed(named), named });
+}
+
+/**
+ * One more `initialize`, in the words of the revision before: some servers refuse to read what the newest one has brought, or
+ * refuse its name without naming another.
+ */
+function* olderOffer(client: ClientIdentity): Generator<OpeningStep, OpeningResult | undefined, Probe> {
+  const older = otherHandshake(REVISIONS) ?? OFFERED;
+  const reading = read(yield* again(initialize(client, OTHER_VERSION_ID, older)));
+  return reading.kind === "result" ? yield* accept(client, reading.result, older) : undefined;
 }
 
 /** The server answered `initialize`: its version decides, then it is told that the client is ready. */
@@ -130,7 +144,8 @@ function* again(step: OpeningStep): Generator<OpeningStep, Probe, Probe> {
 }
 
 function initialize(client: ClientIdentity, id: number, version: string): OpeningStep {
-  const params = { protocolVersion: version, capabilities: client.capabilities, clientInfo: client.info };
+  const capabilities = declarable(client.capabilities, version);
+  const params = { protocolVersion: version, capabilities, clientInfo: client.info };
   const message: JsonRpcRequest = { jsonrpc: "2.0", id, method: "initialize", params };
   return { message };
 }

@@ -42,6 +42,20 @@ const CLIENT_REQUESTS: ReadonlyMap<string, Since> = new Map<string, Since>([
   ["tasks/cancel", TASKS],
 ]);
 
+/** The revisions that brought elicitation, and its modes. */
+const ELICITATION = "2025-06-18";
+const ELICITATION_MODES = "2025-11-25";
+
+/** Of what a client is able to do, what the revision has: strict servers refuse to read the rest. */
+export function declarable(
+  capabilities: Readonly<Record<string, unknown>>,
+  revision: string,
+): Readonly<Record<string, unknown>> {
+  const { elicitation, ...rest } = capabilities;
+  if (elicitation === undefined || revision >= ELICITATION_MODES) return capabilities;
+  return revision < ELICITATION ? rest : { ...rest, elicitation: {} };
+}
+
 /** The requests only a server sends. */
 const SERVER_REQUESTS: ReadonlySet<string> = new Set(["roots/list", "sampling/createMessage", "elicitation/create"]);
 

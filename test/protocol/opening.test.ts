@@ -40,7 +40,11 @@ interface Outcome {
 
 /** Drives the opening with the given answers; fails if it wants more of them, or fewer. */
 function open(pin: string, hint: string | undefined, ...replies: Reply[]): Outcome {
-  const opening = negotiate(CLIENT, pin, hint);
+  return openAs(CLIENT, pin, hint, ...replies);
+}
+
+function openAs(client: ClientIdentity, pin: string, hint: string | undefined, ...replies: Reply[]): Outcome {
+  const opening = negotiate(client, pin, hint);
   const steps: OpeningStep[] = [];
   let next = opening.next();
   while (next.done !== true) {
@@ -202,13 +206,35 @@ describe("auto", () => {
     expect(outcome.end).toEqual({ failure: { kind: "probe", probe } });
   });
 
-  test("when both ways fail, the first refusal is what is told", () => {
-    expect(open("auto", undefined, error(-32000), error(-32601)).end).toMatchObject({
+  test.each([
+    ["answers", error(-32603), error(-32601)],
+    ["refuses over HTTP", http(400, { cause: null, message: "Unrecognized field" }), http(400, "no session")],
+  ])("a strict server that %s is offered the revision before, in that revision's words", (_what, first, second) => {
+    const client = { ...CLIENT, capabilities: { roots: {}, elicitation: { form: {}, url: {} } } };
+    const outcome = openAs(client, "auto", undefined, first, second, initialized("2025-06-18"), SENT);
+    expect(outcome.sent).toEqual([...FORWARD, "initialize 2025-06-18", "notifications/initialized"]);
+    expect(versionOf(outcome)).toBe("2025-06-18");
+    const [offer, , older] = outcome.steps.map(({ message }) => ("params" in message ? message.params : undefined));
+    expect(offer).toMatchObject({ capabilities: client.capabilities });
+    expect(older).toMatchObject({ capabilities: { roots: {}, elicitation: {} } });
+  });
+
+  test("a server that refuses the revision before as well is offered nothing else", () => {
+    const stubborn = open("auto", undefined, error(-32000), error(-32601), error(-32602));
+    expect(stubborn.sent).toEqual([...FORWARD, "initialize 2025-06-18"]);
+    expect(stubborn.end).toMatchObject({ failure: { kind: "refused", rpcError: { code: -32000 } } });
+    const gone = open("auto", undefined, error(-32000), error(-32601), CLOSED, CLOSED);
+    expect(gone.end).toMatchObject({ failure: { kind: "refused", rpcError: { code: -32000 } } });
+  });
+
+  test("when all ways fail, the first refusal is what is told", () => {
+    expect(open("auto", undefined, error(-32000), error(-32601), error(-32601)).end).toMatchObject({
       failure: { kind: "refused", rpcError: { code: -32000 } },
     });
     for (const body of [{ jsonrpc: "2.0", id: 1, error: { code: -32000, message: "no" } }, "no"]) {
       const first = http(400, body);
-      expect(open("auto", undefined, first, error(-32601)).end).toEqual({ failure: { kind: "probe", probe: first } });
+      const { end } = open("auto", undefined, first, error(-32601), http(400, "no"));
+      expect(end).toEqual({ failure: { kind: "probe", probe: first } });
     }
   });
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import {
+  declarable,
   isHandshake,
   isServerRequest,
   OFFERED,
@@ -27,6 +28,14 @@ describe("the revisions", () => {
     expect(
       ["roots/list", "sampling/createMessage", "elicitation/create", "tools/list"].filter(isServerRequest),
     ).toHaveLength(3);
+  });
+
+  test("declare only what they have", () => {
+    const all = { roots: {}, sampling: {}, elicitation: { form: {}, url: {} } };
+    const declared = REVISIONS.map((revision) => declarable(all, revision)["elicitation"]);
+    expect(declared).toEqual([undefined, undefined, {}, all.elicitation, all.elicitation]);
+    for (const revision of REVISIONS) expect(declarable(all, revision)).toMatchObject({ roots: {}, sampling: {} });
+    expect(declarable({ roots: {} }, "2025-06-18")).toEqual({ roots: {} });
   });
 
   test("the newest that a server names and that was not refused is the next to try", () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
+import type { HostServices } from "../../src/contract.ts";
 import { REVISIONS } from "../../src/protocol/versions.ts";
 import { harnesses, jsonOf, textOf } from "../support/plugin-harness.ts";
 import { isAlive, waitFor } from "../support/wait.ts";
@@ -79,6 +80,15 @@ describe("the handshake", () => {
     expect(code).toBe("connect_failed");
     expect(message).toContain("no licence");
     expect(details).toMatchObject({ rpcError: { code: -32000, message: "no licence" } });
+  });
+
+  test("a server that cannot read what the newest revision declares is spoken to in words that it knows", async () => {
+    const services: HostServices = { elicit: async () => ({ action: "accept", content: { name: "Ada" } }) };
+    const host = make({ services }).serve("strict", "versions", "strict");
+    expect(textOf(await host.call("strict", "echo", { text: "hi" }))).toBe("hi");
+    const declared = host.received("strict", "initialize").map(({ message }) => message?.params?.["capabilities"]);
+    expect(declared).toEqual([{ elicitation: { form: {}, url: {} } }, { elicitation: {} }]);
+    expect(host.pids("strict")).toHaveLength(1);
   });
 
   test("a server without serverInfo is shown as unknown", async () => {
