@@ -54,11 +54,16 @@ export class StandingStream {
     this.#calls++;
     try {
       if (this.#state === "closed" && !this.#options.client.stopped.aborted) this.#openInTime();
-      if ((this.#state === "waiting" || this.#state === "opening") && !this.#slow) await this.#opened();
+      if (this.#mayOpenSoon && !this.#slow) await this.#opened();
       return await work();
     } finally {
       if (--this.#calls === 0) this.#rest();
     }
+  }
+
+  get #mayOpenSoon(): boolean {
+    const { standingMs } = this.#options.client.limits;
+    return this.#state === "opening" || (this.#state === "waiting" && this.#notBefore - performance.now() < standingMs);
   }
 
   /** A server that is slow to open it must not hold up the call for long. */

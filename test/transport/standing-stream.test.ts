@@ -230,6 +230,16 @@ describe("the stream on which servers ask", () => {
     expect(timers()).toBe(before);
   }, 30_000);
 
+  test("holds up no call where the server wants it to be opened later than that", async () => {
+    const client = await httpClient(server.url("get-retries-late"), { limits: { ...LIMITS, standingMs: 3000 } });
+    await client.handshake({ ...SESSION_WIRE, listens: true });
+    await client.call("x", { mayAsk: true });
+    const startedAt = performance.now();
+    for (const text of ["y", "z"]) await client.call(text, { mayAsk: true });
+    expect(performance.now() - startedAt).toBeLessThan(2500);
+    await client.transport.close();
+  });
+
   test("is reopened a bounded number of times while a call waits, and never afterwards", async () => {
     const host = setUp("get-closes");
     expect(textOf(await host.call("server", "echo", { text: "x" }))).toBe("x");
