@@ -34,6 +34,8 @@ export class StandingStream {
   #decide = (): void => undefined;
   #attempt = new Cancellation();
   #lastEventId: string | undefined;
+  /** The server has such a stream. Many allow one a session, and refuse another for as long as they miss the end of the first. */
+  #wasOpen = false;
   /** Ends in a row before anything came. */
   #futile = 0;
   /** The server does not say that the stream is open before it has something to say. */
@@ -116,11 +118,12 @@ export class StandingStream {
   async #follow(response: HttpResponse, stream: ReplyStream, decided: () => void): Promise<void> {
     const { limits } = this.#options.client;
     if (!response.ok || response.contentType !== "text/event-stream") {
-      if (response.status < 500) this.#state = "refused";
+      if (response.status < 500 && !this.#wasOpen) this.#state = "refused";
       return response.skip(limits.refusalBytes, limits.lingerMs);
     }
     response.unref();
     this.#state = "open";
+    this.#wasOpen = true;
     decided();
     await stream.read(response);
   }

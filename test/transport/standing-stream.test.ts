@@ -90,6 +90,13 @@ const server = FaultServer.forTests({
       exchange.finish();
     },
   },
+  // Its proxy closed the stream, and it has not noticed.
+  "get-conflicts": slow((exchange) => {
+    const attempt = exchange.server.count("conflicts");
+    if (attempt === 2) return exchange.respond(409, {}, "Only one SSE stream is allowed per session");
+    exchange.begin();
+    if (attempt === 1) exchange.finish();
+  }),
   "get-closes": slow((exchange) => {
     exchange.begin();
     exchange.chunk("retry: 0\n\n");
@@ -237,6 +244,14 @@ describe("the stream on which servers ask", () => {
     const startedAt = performance.now();
     for (const text of ["y", "z"]) await client.call(text, { mayAsk: true });
     expect(performance.now() - startedAt).toBeLessThan(2500);
+    await client.transport.close();
+  });
+
+  test("is tried again where it stood open before, whatever the server says in the meantime", async () => {
+    const client = await httpClient(server.url("get-conflicts"), { limits: { ...LIMITS, defaultRetryMs: 20 } });
+    await client.handshake({ ...SESSION_WIRE, listens: true });
+    for (const text of ["x", "y"]) await client.call(text, { mayAsk: true });
+    expect(gets("get-conflicts")).toBe(3);
     await client.transport.close();
   });
 
