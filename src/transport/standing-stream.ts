@@ -36,7 +36,9 @@ export class StandingStream {
   #lastEventId: string | undefined;
   /** The server has such a stream. Many allow one a session, and refuse another for as long as they miss the end of the first. */
   #wasOpen = false;
-  /** Ends in a row before anything came. */
+  /** On the clock of `performance.now()`; infinite while nothing is open. */
+  #openedAt = Number.POSITIVE_INFINITY;
+  /** Ends in a row before anything came, and soon. */
   #futile = 0;
   /** The server does not say that the stream is open before it has something to say. */
   #slow = false;
@@ -102,6 +104,7 @@ export class StandingStream {
     const { client, sink } = this.#options;
     const stream = new ReplyStream({ server: client.server, limits: client.limits, sink });
     this.#attempt = new Cancellation();
+    this.#openedAt = Number.POSITIVE_INFINITY;
     if (client.stopped.aborted) this.#attempt.cancel();
     try {
       // Never a reason to sign in: a challenge on it refuses it, and the call's own request meets its own.
@@ -124,6 +127,7 @@ export class StandingStream {
     response.unref();
     this.#state = "open";
     this.#wasOpen = true;
+    this.#openedAt = performance.now();
     decided();
     await stream.read(response);
   }
@@ -132,7 +136,9 @@ export class StandingStream {
     const { client } = this.#options;
     if (this.#state === "refused") return;
     this.#lastEventId = stream.lastEventId ?? this.#lastEventId;
-    this.#futile = stream.advanced ? 0 : this.#futile + 1;
+    // What stood open for a while was of use, though nothing was asked: proxies cut what is idle.
+    const isFutile = !stream.advanced && performance.now() - this.#openedAt < client.limits.defaultRetryMs;
+    this.#futile = isFutile ? this.#futile + 1 : 0;
     this.#state = this.#futile >= client.limits.resumeAttempts || client.stopped.aborted ? "refused" : "closed";
     if (this.#state === "closed" && this.#calls > 0) this.#openInTime();
   }

@@ -97,6 +97,10 @@ const server = FaultServer.forTests({
     exchange.begin();
     if (attempt === 1) exchange.finish();
   }),
+  "get-closes-idle": slow((exchange) => {
+    exchange.begin();
+    setTimeout(() => exchange.finish(), 60);
+  }),
   "get-closes": slow((exchange) => {
     exchange.begin();
     exchange.chunk("retry: 0\n\n");
@@ -252,6 +256,14 @@ describe("the stream on which servers ask", () => {
     await client.handshake({ ...SESSION_WIRE, listens: true });
     for (const text of ["x", "y"]) await client.call(text, { mayAsk: true });
     expect(gets("get-conflicts")).toBe(3);
+    await client.transport.close();
+  });
+
+  test("is reopened for as long as it is of use, however often something closes it when it is idle", async () => {
+    const client = await httpClient(server.url("get-closes-idle"), { limits: { ...LIMITS, defaultRetryMs: 20 } });
+    await client.handshake({ ...SESSION_WIRE, listens: true });
+    for (const text of ["x", "y", "z"]) await client.call(text, { mayAsk: true });
+    expect(gets("get-closes-idle")).toBeGreaterThan(LIMITS.resumeAttempts + 1);
     await client.transport.close();
   });
 
