@@ -127,7 +127,7 @@ export class Exchange implements CancelListener, Rostered {
   fail(error: unknown): void {
     if (this.#over || this.failure !== undefined) return;
     this.failure = error;
-    this.#request.destroy();
+    this.#pool.giveUp(this.#request);
     this.onFailure(error);
     // Later than that, whoever reads the response finishes.
     if (this.#message === undefined) this.finish();

@@ -1,6 +1,7 @@
 import type { Agent, AgentOptions, ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import type { Socket } from "node:net";
 import type { Cancellation } from "../cancellation.ts";
+import type { Proxied } from "./proxy.ts";
 
 export interface HttpRequest {
   readonly method: "POST" | "GET" | "DELETE";
@@ -35,6 +36,7 @@ export class Pool {
   readonly proxy: string | undefined;
   readonly #agent: Agent;
   readonly #request: (options: RequestOptions) => ClientRequest;
+  readonly #proxied: Proxied | undefined;
   readonly #target: { readonly protocol: string; readonly host: string; readonly port: number };
   #trustsSystem = false;
   #trusting: Promise<boolean> | undefined;
@@ -58,16 +60,17 @@ export class Pool {
     const proxied = namesProxy(process.env) ? (await import("./proxy.ts")).proxyAgent(url, options) : undefined;
     const agent = proxied?.agent ?? new Agent(options);
     boundIdleTime(agent, idleSocketMs);
-    return new Pool(url, agent, request, proxied?.proxy);
+    return new Pool(url, agent, request, proxied);
   }
 
   private constructor(
     url: URL,
     agent: Agent,
     request: (options: RequestOptions) => ClientRequest,
-    proxy: string | undefined,
+    proxied: Proxied | undefined,
   ) {
-    this.proxy = proxy;
+    this.proxy = proxied?.proxy;
+    this.#proxied = proxied;
     this.#agent = agent;
     this.#request = request;
     this.#target = {
@@ -92,6 +95,12 @@ export class Pool {
       // A flat list is written as it stands, which is faster; an agent for proxies rewrites the headers and needs them by name.
       headers: this.proxy === undefined ? (headers as string[]) : byName(headers),
     });
+  }
+
+  /** Closes what there is of a request, its connection included. */
+  giveUp(request: ClientRequest): void {
+    request.destroy();
+    this.#proxied?.giveUp?.(request);
   }
 
   /** Counts a response that should end at any moment, and then free its connection. */

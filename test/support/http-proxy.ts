@@ -7,6 +7,8 @@ export class ForwardProxy {
   readonly authorizations: (string | undefined)[] = [];
   /** Refuse everything with this status. */
   refuse: number | undefined;
+  /** Never open a tunnel. */
+  silent = false;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
 
@@ -39,6 +41,10 @@ export class ForwardProxy {
       this.#note(incoming);
       this.#sockets.add(client);
       client.on("error", () => undefined);
+      if (this.silent) {
+        client.on("end", () => client.destroy()).resume();
+        return;
+      }
       if (this.refuse !== undefined) {
         client.end(`HTTP/1.1 ${this.refuse} No\r\ncontent-length: 2\r\n\r\nno`);
         return;
@@ -55,7 +61,13 @@ export class ForwardProxy {
     this.#server.on("connection", (socket) => {
       this.#sockets.add(socket);
       socket.on("error", () => undefined);
+      socket.on("close", () => this.#sockets.delete(socket));
     });
+  }
+
+  /** Open connections of clients. */
+  get connections(): number {
+    return this.#sockets.size;
   }
 
   get port(): number {

@@ -6,9 +6,11 @@ import * as tls from "node:tls";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { Cancellation } from "../../src/cancellation.ts";
 import { FaultServer } from "../support/http-fault-server.ts";
 import { ForwardProxy } from "../support/http-proxy.ts";
 import { closeClients, failureOf, httpClient, textOf } from "../support/transport-client.ts";
+import { waitFor } from "../support/wait.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const TLS = join(ROOT, "test/fixtures/tls");
@@ -99,6 +101,22 @@ describe("the environment's proxy", () => {
     await failureOf(made.call("x"));
     expect(proxy.asked).toEqual([`CONNECT 127.0.0.1:${secure.port}`]);
   });
+
+  test.each(["asked for", "not even asked for"])(
+    "a tunnel that is %s yet is given up with its request",
+    async (when) => {
+      process.env["https_proxy"] = `http://127.0.0.1:${proxy.port}`;
+      proxy.silent = true;
+      const made = await httpClient(secure.url("a"));
+      const cancellation = new Cancellation();
+      const failure = failureOf(made.call("x", { cancellation }));
+      if (when === "asked for") await waitFor("it is asked for", () => proxy.asked.length === 1);
+      cancellation.cancel();
+      expect((await failure).code).toBe("cancelled");
+      await waitFor("nothing is open", () => proxy.connections === 0, 1000);
+      expect(secure.posts("a")).toEqual([]);
+    },
+  );
 
   test("a proxy that refuses a tunnel has refused the request unsent", async () => {
     process.env["https_proxy"] = `http://127.0.0.1:${proxy.port}`;
