@@ -1,6 +1,7 @@
 import { AdapterError, isSituation } from "../errors.ts";
 import { loginHint, type Person, signInWithBrowser } from "./browser-sign-in.ts";
 import type { ChallengeFacts } from "./challenge-facts.ts";
+import { KEY_HINT } from "./client-choice.ts";
 import { excerpt, failed } from "./context.ts";
 import { type Discovered, discover } from "./discovery.ts";
 import { newGrant, withClient, withGrant } from "./grants.ts";
@@ -199,6 +200,6 @@ async function personNeeded(
     server: context.server,
     status,
     wwwAuthenticate: "",
-    hint: loginHint(context),
+    hint: asked.pointer === undefined ? `${loginHint(context)} ${KEY_HINT}` : loginHint(context),
   });
 }

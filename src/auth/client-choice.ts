@@ -1,7 +1,11 @@
+import { isSituation } from "../errors.ts";
 import { type AuthContext, failed } from "./context.ts";
 import type { AuthMethod, OAuthClient, Party } from "./party.ts";
 import type { ServerMetadata } from "./server-metadata.ts";
 import type { SignInRecord, StoredClient, StoredGrant } from "./store.ts";
+
+/** What else a server may want that names nobody to sign in to. */
+export const KEY_HINT = 'If it wants a key or a password, set that in the "headers" of its entry.';
 
 const METHODS: readonly AuthMethod[] = ["none", "client_secret_basic", "client_secret_post", "private_key_jwt"];
 
@@ -54,7 +58,7 @@ export async function registerClient(
   const supported = metadata.grant_types_supported;
   const method = methodToAskFor(context, metadata);
   const { register } = await import("./oauth.ts");
-  const registration = await register(party, {
+  const registering = register(party, {
     client_name: context.clientInfo.name,
     application_type: "native",
     // What would not be understood may make the server refuse the whole registration.
@@ -62,6 +66,9 @@ export async function registerClient(
     response_types: redirectUri === undefined ? [] : ["code"],
     redirect_uris: redirectUri === undefined ? [] : [redirectUri],
     token_endpoint_auth_method: method,
+  });
+  const registration = await registering.catch((error: unknown) => {
+    throw metadata.assumed === true ? noneThere(context, error) : error;
   });
   const { clientId, clientSecret, secretExpiresAt } = registration;
   return {
@@ -73,6 +80,13 @@ export async function registerClient(
     ...(redirectUri === undefined ? {} : { redirectUri }),
     ...(secretExpiresAt === undefined ? {} : { secretExpiresAt }),
   };
+}
+
+/** An authorization server was only assumed: if it does not even register a client, there is none. */
+function noneThere(context: AuthContext, error: unknown): unknown {
+  if (!isSituation(error, "auth.failed")) return error;
+  const reason = `it names no authorization server, and its own host is none (${error.details["reason"]})`;
+  return failed(context, reason, { hint: KEY_HINT });
 }
 
 /** The client with the credentials it shows to its own authorization server. */

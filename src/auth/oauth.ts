@@ -142,7 +142,8 @@ export async function revoke(party: Party, token: string): Promise<void> {
 }
 
 function sides({ metadata, client }: Party): { server: oauth.AuthorizationServer; client: oauth.Client } {
-  return { server: metadata as oauth.AuthorizationServer, client: { client_id: client.clientId ?? "-" } };
+  const { assumed: _, ...server } = metadata;
+  return { server: server as oauth.AuthorizationServer, client: { client_id: client.clientId ?? "-" } };
 }
 
 type TokenOptions = oauth.TokenEndpointRequestOptions;

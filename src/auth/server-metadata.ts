@@ -16,6 +16,8 @@ export interface ServerMetadata {
   readonly dpop_signing_alg_values_supported?: readonly string[];
   readonly authorization_response_iss_parameter_supported?: boolean;
   readonly client_id_metadata_document_supported?: boolean;
+  /** There is no metadata: the default endpoints of the first authorization specification are assumed. */
+  readonly assumed?: boolean;
 }
 
 export interface Fallback {
@@ -105,5 +107,6 @@ function defaultEndpoints(origin: string): ServerMetadata {
     token_endpoint: `${origin}/token`,
     registration_endpoint: `${origin}/register`,
     code_challenge_methods_supported: ["S256"],
+    assumed: true,
   };
 }

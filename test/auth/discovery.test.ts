@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { FakeAuthorizationServer, FakeResource, json } from "../support/fake-oauth.ts";
-import { call, withBrowser } from "../support/oauth-client.ts";
+import { authorizerFor, call, withBrowser } from "../support/oauth-client.ts";
 
 const running: { stop(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -173,6 +173,15 @@ describe("a server of the first authorization specification", () => {
     await expect(call(withBrowser(`${server.origin}/mcp`).authorizer, `${server.origin}/mcp`)).rejects.toMatchObject({
       code: "auth_required",
       details: { status: 401 },
+      message: expect.stringMatching(/names no authorization server.*HTTP 404.*key or a password.*"headers"/),
+    });
+  });
+
+  it("is told of beside the key that the server may want instead, where nobody can sign in", async () => {
+    const server = new OldServer();
+    running.push(await server.start());
+    await expect(call(authorizerFor(`${server.origin}/mcp`), `${server.origin}/mcp`)).rejects.toMatchObject({
+      message: expect.stringMatching(/rpi-mcp login fake.*key or a password.*"headers"/),
     });
   });
 });
