@@ -1,6 +1,6 @@
 import { AdapterError } from "../errors.ts";
 import type { ChallengeFacts } from "./challenge-facts.ts";
-import { type AuthContext, failed } from "./context.ts";
+import { type AuthContext, excerpt, failed } from "./context.ts";
 import { checkedUrl, exchange } from "./oauth-request.ts";
 import { isSameButSlash, type ServerMetadata, serverMetadata } from "./server-metadata.ts";
 
@@ -97,9 +97,10 @@ function sameOrigin(context: AuthContext, pointer: string): URL {
 function checkedMetadata(context: AuthContext, json: Record<string, unknown>, from: URL): ResourceMetadata {
   const { resource } = json;
   if (typeof resource !== "string" || !isWithin(context.url, resource)) {
+    const named = typeof resource === "string" ? excerpt(resource, context.limits) : "none";
     throw failed(
       context,
-      `the resource metadata at ${from.href} is for another resource than ${canonicalResource(context.url)}`,
+      `the resource metadata at ${from.href} is for another resource (${named}) than ${canonicalResource(context.url)}`,
     );
   }
   const algorithms = strings(json.dpop_signing_alg_values_supported);

@@ -68,7 +68,7 @@ describe("metadata", () => {
       "for another resource",
       PRM,
       (body: object) => ({ ...body, resource: "https://evil.example/mcp" }),
-      /another resource/,
+      /another resource \(https:\/\/evil\.example\/mcp\) than http:/,
     ],
     [
       "for a neighbour",
