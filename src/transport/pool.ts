@@ -100,7 +100,7 @@ export class Pool {
   /** Closes what there is of a request, its connection included. */
   giveUp(request: ClientRequest): void {
     request.destroy();
-    this.#proxied?.giveUp?.(request);
+    this.#proxied?.giveUp(request);
   }
 
   /** Counts a response that should end at any moment, and then free its connection. */

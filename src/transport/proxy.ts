@@ -9,39 +9,41 @@ export interface Proxied {
   /** Without credentials. */
   readonly proxy: string;
   /** Closes what is being opened for a request that was destroyed. */
-  readonly giveUp?: (request: ClientRequest) => void;
+  readonly giveUp: (request: ClientRequest) => void;
 }
 
 /** The agent that reaches `url` through the proxy that the environment names for it; `undefined` if it names none or excepts the host. */
 export function proxyAgent(url: URL, options: AgentOptions): Proxied | undefined {
   const named = withScheme(getProxyForUrl(url.href));
   if (!URL.canParse(named)) return undefined;
+  const agent = url.protocol === "https:" ? new HttpsProxyAgent(named, options) : new HttpProxyAgent(named, options);
   const { origin, protocol, host } = new URL(named);
   const proxy = origin === "null" ? `${protocol}//${host}` : origin;
-  if (url.protocol !== "https:") return { agent: new HttpProxyAgent(named, options), proxy };
-  const agent = new TunnelAgent(named, options);
-  return { agent, proxy, giveUp: (request) => agent.giveUp(request) };
+  return { agent, proxy, giveUp: abandonable(agent as unknown as Opener) };
 }
 
-/** The package itself waits for a proxy's answer to CONNECT, however long that takes, whatever has become of the request. */
-class TunnelAgent extends HttpsProxyAgent<string> {
-  readonly #opening = new WeakMap<ClientRequest, AbortController>();
+/** What the agents have in common. */
+interface Opener {
+  readonly connectOpts: object;
+  connect(request: ClientRequest, options: unknown): Promise<Socket>;
+}
 
-  override async connect(...[request, options]: Parameters<HttpsProxyAgent<string>["connect"]>): Promise<Socket> {
+/** The agents themselves wait for a proxy, and for its answer to CONNECT, however long that takes and whatever has become of the request. */
+function abandonable(agent: Opener): Proxied["giveUp"] {
+  const opening = new WeakMap<ClientRequest, AbortController>();
+  const { connect } = agent;
+  agent.connect = async (request, options) => {
     const ending = new AbortController();
     if (request.destroyed) ending.abort();
-    this.#opening.set(request, ending);
-    const connectOpts = { value: { ...this.connectOpts, signal: ending.signal } };
+    opening.set(request, ending);
+    const connectOpts = { value: { ...agent.connectOpts, signal: ending.signal } };
     try {
-      return await super.connect.call(Object.create(this, { connectOpts }), request, options);
+      return await connect.call(Object.create(agent, { connectOpts }), request, options);
     } finally {
-      this.#opening.delete(request);
+      opening.delete(request);
     }
-  }
-
-  giveUp(request: ClientRequest): void {
-    this.#opening.get(request)?.abort();
-  }
+  };
+  return (request) => opening.get(request)?.abort();
 }
 
 /** A proxy that is named without a scheme speaks plain HTTP, as everywhere else; the package gives it the scheme of the URL. */
