@@ -45,6 +45,8 @@ const isFlag = (value: unknown): boolean => typeof value === "boolean";
 const isListOf = (is: (value: unknown) => boolean) => (value: unknown) => Array.isArray(value) && value.every(is);
 const isRecordOf = (is: (value: unknown) => boolean) => (value: unknown) =>
   isObject(value) && Object.values(value).every(is);
+const isNames = isListOf(isFullText);
+const isFlagOrNames = (value: unknown): boolean => isFlag(value) || isNames(value);
 
 /** A part of what schemas/mcp-config.schema.json allows: never more. */
 const USUAL: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
@@ -52,10 +54,15 @@ const USUAL: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
   ["args", isListOf(isText)],
   ["env", isRecordOf(isText)],
   ["cwd", isFullText],
+  ["inheritEnv", isFlagOrNames],
   ["url", isFullText],
   ["headers", isRecordOf(isText)],
   ["enabled", isFlag],
   ["disabled", isFlag],
+  ["stopOnCancel", isFlag],
+  ["autoApprove", isFlagOrNames],
+  ["includeTools", isNames],
+  ["excludeTools", isNames],
   // These are not the schema's to check (check.ts).
   ...CHECKED_ELSEWHERE.map((field): [string, () => boolean] => [field, () => true]),
 ]);

@@ -25,7 +25,8 @@ const VALUES = [
 ];
 const FIELDS = [
   ...["command", "args", "env", "cwd", "url", "headers", "enabled", "disabled"],
-  ...["inheritEnv", "oauth", "protocol", "exposure", "autoApprove", "stopOnCancel", "includeTools", "maxResultBytes"],
+  ...["inheritEnv", "oauth", "protocol", "exposure", "autoApprove", "stopOnCancel", "includeTools", "excludeTools"],
+  ...["maxResultBytes"],
   ...["unknown", "constructor", "toString"],
 ];
 
