@@ -4,7 +4,6 @@ import type { OAuthSettings } from "../server-spec.ts";
 import { readUrl } from "../web-address.ts";
 import type { Json } from "./document.ts";
 import type { Refuse } from "./refuse.ts";
-
 import { maskedArguments } from "./written-secrets.ts";
 
 /** How to reach a server, checked; variables are still as written. */

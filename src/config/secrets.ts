@@ -1,5 +1,5 @@
 import { type Endpoint, oauthSecrets } from "../server-spec.ts";
-import { isPlainFact, isSecretName, replaceInArguments, replaceInText } from "./written-secrets.ts";
+import { isNamedSecret, isPlainFact, replaceInArguments, replaceInText } from "./written-secrets.ts";
 
 const LEAST_CHARACTERS = 8;
 const PLAIN_HEADER = /^(accept(-.*)?|content-type|user-agent|cache-control)$/i;
@@ -23,13 +23,13 @@ export function secretsOf({ endpoint, used, plain }: SecretSources): readonly st
   if (endpoint.kind === "stdio") {
     replaceInArguments(endpoint.args, add);
     for (const [name, value] of Object.entries(endpoint.env)) {
-      if (isSecretName(name)) found.add(value);
+      if (isNamedSecret(name, value)) found.add(value);
       replaceInText(value, add);
     }
   } else {
     for (const value of [...found])
       if (!plain.includes(value)) for (const spelling of inAddress(value)) found.add(spelling);
-    for (const [name, value] of new URL(endpoint.url).searchParams) if (isSecretName(name)) found.add(value);
+    for (const [name, value] of new URL(endpoint.url).searchParams) if (isNamedSecret(name, value)) found.add(value);
     replaceInText(endpoint.url, add);
     for (const [name, value] of Object.entries(endpoint.headers)) if (!PLAIN_HEADER.test(name)) add(value);
     if (endpoint.oauth) for (const part of oauthSecrets(endpoint.oauth)) found.add(part);

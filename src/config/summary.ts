@@ -1,5 +1,4 @@
 import type { CheckedEndpoint } from "./endpoint.ts";
-
 import { maskedArguments, maskedUrl } from "./written-secrets.ts";
 
 /** An endpoint as its file writes it, for people: variables stay unexpanded, what looks like a written-out secret is masked. */

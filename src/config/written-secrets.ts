@@ -7,7 +7,15 @@ const PLAIN_FACTS = new Set([
   ...["PROGRAMFILES", "PROGRAMFILES(X86)", "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "HOMEDRIVE", "HOMEPATH", "COMSPEC"],
 ]);
 const SECRET_NAME =
-  /TOKEN|KEY|SECRET|PASSWORD|PASSWD|PASSPHRASE|(^|[_-])(PASS|PAT|PWD|JWT|SIG)([_-]|$)|AUTH(?!OR(?!I[SZ]ATION$))|CREDENTIAL|COOKIE|BEARER|SIGNATURE/i;
+  /TOKEN(?!I[SZ])|(?<!HOT|MON)KEY(?!BOARD|CLOAK|SPACE|STROKE|WORD)|SECRET|PASSWORD(?!LESS)|PASSWD|PASSPHRASE|(^|[_-])(PASS|PAT|PWD|JWT|SIG)([_-]|$)|AUTH(?!OR(?!I[SZ]ATION$))|CREDENTIAL|COOKIE|BEARER|SIGNATURE/i;
+/** What tells of a secret, such as its kind, its place or how many there may be, and is none. */
+const SWITCH = /^-*(no|max|min|enable|disable|require|skip)[_.-]/i;
+const FEATURE =
+  /(mode|type|method|mechanism|algorithm|provider|version|policy|metadata|authenticator|file|path|dir|directory|folder|name|env|var|database|audience|issuer|scope|host|port|url|uri|endpoint|server|timeout|ttl|limit|budget|size|length)s?$/i;
+/** As a header it holds a secret, as an option it says how to sign in. */
+const AUTHENTICATION = /^-.*authentication$/i;
+/** Behind a telling name it says where the secret is kept. */
+const FILE_PATH = /^(~|\.\.?|\/(etc|home|mnt|opt|private|root|run|srv|tmp|usr|Users|var)|[A-Za-z]:)[\\/]/;
 const OPTION = /^--?[\w.-]+$/;
 const OPTION_VALUE = /^(--?[\w.-]+)(=)(.+)$/s;
 const HEADER_OPTION = /^(-H|--?headers?)$/;
@@ -28,9 +36,10 @@ export function isPlainFact(name: string): boolean {
   return PLAIN_FACTS.has(name.toUpperCase());
 }
 
-/** Whether a field, variable or parameter of that name usually holds a secret. */
-export function isSecretName(name: string): boolean {
-  return SECRET_NAME.test(name) && !isPlainFact(name);
+/** Whether this is the value of a field, variable or parameter of a name that usually holds a secret. */
+export function isNamedSecret(name: string, value: string): boolean {
+  if (!SECRET_NAME.test(name) || isPlainFact(name) || FILE_PATH.test(value)) return false;
+  return !SWITCH.test(name) && !FEATURE.test(name) && !AUTHENTICATION.test(name);
 }
 
 /**
@@ -43,24 +52,24 @@ export function replaceInArguments(args: readonly string[], replace: (secret: st
     const before = option;
     option = OPTION.test(argument) ? argument : "";
     if (option !== "") return argument;
-    if (isSecretName(before) && !argument.startsWith("-")) return replace(argument);
+    if (!argument.startsWith("-") && isNamedSecret(before, argument)) return replace(argument);
     return replaceInArgument(argument, before, replace);
   });
 }
 
 function replaceInArgument(argument: string, before: string, replace: (secret: string) => string): string {
   const [, option = "", equals = "", value = argument] = OPTION_VALUE.exec(argument) ?? [];
-  if (isSecretName(option)) return option + equals + replace(value);
+  if (isNamedSecret(option, value)) return option + equals + replace(value);
   const pattern = HEADER_OPTION.test(option || before) ? HEADER : ASSIGNMENT;
   const [, name = "", separator = "", rest = value] = pattern.exec(value) ?? [];
-  const replaced = isSecretName(name) ? replace(rest) : replaceInText(rest, replace);
+  const replaced = isNamedSecret(name, rest) ? replace(rest) : replaceInText(rest, replace);
   return option + equals + name + separator + replaced;
 }
 
 /** A text with `replace` applied to passwords in its addresses, and to the values of parameters and of JSON with a telling name. */
 export function replaceInText(text: string, replace: (secret: string) => string): string {
   const named = (whole: string, lead: string, name: string, separator: string, value: string): string =>
-    isSecretName(name) ? lead + name + separator + replace(value) : whole;
+    isNamedSecret(name, value) ? lead + name + separator + replace(value) : whole;
   return text
     .replace(
       USER_INFORMATION,

@@ -238,6 +238,41 @@ describe("secrets", () => {
     ]);
   });
 
+  it.each([
+    "--authentication interactive",
+    "--auth-type managed-identity",
+    "--authenticator externalbrowser",
+    "--auth-server-url https://auth.example/",
+    "--oauth-scopes=repo,user:email",
+    "--token-limit 100000000",
+    "--max-tokens 100000000",
+    "--no-auth everything",
+    "--keyboard-layout german-neo2",
+    "--hotkey Control+Shift+A",
+    "--tokenizer cl100k_base",
+    "--api-key-env OPENAI_API_KEY",
+    "--private-key-file key-for-this-server",
+    "--ssh-key /home/me/.ssh/id_ed25519",
+    "--credentials ./service-account.json",
+    "-e GOOGLE_APPLICATION_CREDENTIALS=/run/secrets/gcp.json",
+  ])("are no modes, names, numbers and places beside such a name, as in %s", async (text) => {
+    const args = text.split(" ");
+    expect(await secrets({ command: "x", args })).toEqual([]);
+    expect((await place.entry({ command: "x", args })).summary).toBe(`x ${text}`);
+    const [, name = "", value = ""] = /([\w-]+)[ =](\S+)$/.exec(text) ?? [];
+    if (!name.startsWith("-")) expect(await secrets({ command: "x", env: { [name]: value } })).toEqual([]);
+  });
+
+  it.each([
+    "--auth-header Bearer-abcdefgh",
+    "--auth user:password-1",
+    "--key /tVb/3fZ+base64/text=",
+    "-e AWS_ACCESS_KEY_ID=AKIA12345678",
+    "--header Authentication:abcdefgh12",
+  ])("are values beside other names that hold a telling word, as in %s", async (text) => {
+    expect(await secrets({ command: "x", args: text.split(" ") })).toHaveLength(1);
+  });
+
   it("are known as the address spells them", async () => {
     place.env["MIXED"] = "a b+c/d{e}";
     const { secrets: found, endpoint } = await place.spec({ url: "http://h/${MIXED}?v=${MIXED}&key=Ab+Cd/Ef==" });
