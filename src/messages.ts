@@ -158,6 +158,8 @@ export const MODEL_WORDS = {
   address: ' An address belongs in "url".',
   find: ' mcp_list with "query" finds what it has.',
   places: " mcp_list says where they are.",
+  problems: ", which mcp_list names",
+  trust: ` If you trust your projects' files, set "trust": "always" in ~/.config/mcp/mcp.json.`,
   parameters: ' (mcp_list with "tool" shows its parameters.)',
   close: ' Free one with mcp_list {"action":"close","server":…}.',
 } as const;
@@ -257,7 +259,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
     say: ({ server, configPath, reason, enabledBy }) =>
       reason === "refused"
         ? `Starting server ${quote(server)} was not approved. Nothing was started.`
-        : `Server ${quote(server)} ${enabledBy ? `is disabled in your own files; a project's own file (${enabledBy}) enables it,` : `comes from a project's own file${configPath ? ` (${configPath})` : ""}`} and nobody approved it, so it was not started. If you trust your projects' files, set "trust": "always" in ~/.config/mcp/mcp.json.`,
+        : `Server ${quote(server)} ${enabledBy ? `is disabled in your own files; a project's own file (${enabledBy}) enables it,` : `comes from a project's own file${configPath ? ` (${configPath})` : ""}`} and nobody approved it, so it was not started.${MODEL_WORDS.trust}`,
   },
   "denied.call": {
     code: "denied",
@@ -495,7 +497,7 @@ function some(names: readonly string[]): string {
 function first(problems: readonly string[]): string {
   const shown = problems.slice(0, SHOWN_PROBLEMS).map((problem) => cut(problem, PROBLEM_CHARACTERS));
   const more = problems.length - shown.length;
-  return shown.join(" ") + (more === 0 ? "" : ` And ${more} more, which mcp_list names.`);
+  return shown.join(" ") + (more === 0 ? "" : ` And ${more} more${MODEL_WORDS.problems}.`);
 }
 
 function unknown(outcomeUnknown: boolean): string {

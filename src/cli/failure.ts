@@ -1,6 +1,6 @@
 import { type Failure, toFailure } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
-import { MODEL_WORDS, quote } from "../messages.ts";
+import { MODEL_WORDS } from "../messages.ts";
 import { StepError } from "../plugin/drive.ts";
 import { INVALID_PARAMS, isObject } from "../protocol/jsonrpc.ts";
 import { renderResult, textOf } from "../tools/render.ts";
@@ -28,6 +28,8 @@ const OWN_WORDS: Readonly<Record<keyof typeof MODEL_WORDS, string>> = {
   // What to do instead is told as advice.
   find: "",
   places: "",
+  problems: ", which rpi-mcp list names",
+  trust: "",
   parameters: "",
   close: "",
 };
@@ -35,10 +37,6 @@ const REPLACED = Object.keys(OWN_WORDS) as (keyof typeof MODEL_WORDS)[];
 
 /** The sentence about a failure for a person at a terminal. */
 export function sentence({ code, message, details }: Pick<Failure, "code" | "message" | "details">): string {
-  if (code === "denied" && details["reason"] === "untrusted") {
-    const { server, configPath } = details;
-    return `Server ${quote(String(server))} comes from a project's own file${configPath === undefined ? "" : ` (${String(configPath)})`}, and nobody approved it.`;
-  }
   if (code === "tool_error") return message;
   // Which of the three tools was called is no news to who typed the command.
   const tool = code === "invalid_params" ? `${String(details["tool"])}: ` : "";

@@ -10,6 +10,7 @@ describe("the sentence about a failure at a terminal", () => {
     new AdapterError("params.invalid", { tool: "mcp_call", path: "tool", reason: "must be a text" }),
     new AdapterError("tool.unknown", { server, kind: "tools", tool: "x", near: [], count: 1 }),
     new AdapterError("server.unknown", { server, configured: [], problems: ["p"] }),
+    new AdapterError("server.unknown", { server, configured: [server], problems: Array<string>(9).fill("p") }),
     new AdapterError("config.missing", { configPath: "/a/mcp.json" }),
     new AdapterError("method.refused", { method: "initialize", reason: "it opens the session" }),
     new AdapterError("rpc.error", { server, method: "tools/call", rpcError: { code: -32602, message: "no" } }),
@@ -17,6 +18,15 @@ describe("the sentence about a failure at a terminal", () => {
   ])("has no words for an agent host: $situation", (error) => {
     expect(error.message).toMatch(/mcp_(list|call|request)|configPath/);
     expect(sentence(error)).not.toMatch(/mcp_(list|call|request)|configPath/);
+  });
+
+  it("says of a server that was not started whose file wants it, and leaves what to do to the advice", () => {
+    const untrusted = { server, configPath: "/me/mcp.json", reason: "untrusted" } as const;
+    const own = sentence(new AdapterError("denied.start", untrusted));
+    expect(own).toMatch(/project's own file \(\/me\/mcp\.json\) and nobody approved it, so it was not started\.$/);
+    const enabled = sentence(new AdapterError("denied.start", { ...untrusted, enabledBy: "/p/.mcp.json" }));
+    expect(enabled).toMatch(/is disabled in your own files; a project's own file \(\/p\/\.mcp\.json\) enables it/);
+    expect(enabled).not.toMatch(/trust|\/me\//);
   });
 
   it("is that of the host otherwise", () => {
