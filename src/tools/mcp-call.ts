@@ -36,7 +36,7 @@ export function mcpCall(params: Readonly<Record<string, unknown>>, context: Tool
 type Stray = readonly [name: string, within: readonly string[]];
 
 function straysIn(params: Readonly<Record<string, unknown>>): readonly Stray[] | undefined {
-  const names = Object.keys(params).filter((name) => !OWN.has(name));
+  const names = Object.keys(params).filter((name) => !OWN.has(name) && params[name] !== null && params[name] !== "");
   if (names.length === 0) return undefined;
   return names.slice(0, MAX_STRAYS).map((name) => {
     const value = params[name];

@@ -70,8 +70,8 @@ export class ParamReader {
     const server = this.text("server");
     const configPath = this.text("configPath");
     const url = this.text("url", URL_CHARACTERS);
-    // Where it is all that is given, it is meant.
-    if (this.#params["url"] === "" && server === undefined && configPath === undefined)
+    // Where no other part of a target is there, not even empty, it is meant.
+    if (this.#params["url"] === "" && this.#params["server"] === undefined && this.#params["configPath"] === undefined)
       throw this.fail("url", "is empty", "Give the address of a server, or leave it out.");
     if (url !== undefined && server !== undefined)
       throw this.fail("url", "cannot be given together with server", this.#tool === "mcp_call" ? TOOLS_URL : EITHER);

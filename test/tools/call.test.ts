@@ -67,6 +67,12 @@ describe("what a tool takes", () => {
     expect(textOf(await host.run("mcp_call", sent))).toBe("b");
   });
 
+  test.each([null, ""])("is not told as not sent where it is %j, and nothing is meant", async (nothing) => {
+    const host = make().serve("plain", "processes", "plain");
+    const params = { configPath: host.configPath, server: "plain", tool: "echo", text: nothing };
+    expect(textOf(await host.run("mcp_call", params))).toBe("undefined");
+  });
+
   test("is told as not sent in a failure, too", async () => {
     const host = make().serve("taker", "results");
     const params = { configPath: host.configPath, server: "taker", tool: "takes", quota: 1 };
@@ -126,6 +132,15 @@ describe("the parameters of the tools", () => {
     expect(jsonOf(await host.run("mcp_request", { ...more, method: "ping", params: nothing }))).toEqual({});
     const configured = jsonOf(await host.run("mcp_list", { ...more, ...unused, server: nothing }));
     expect(configured).toMatchObject({ servers: [{ server: "plain" }] });
+  });
+
+  test.each([null, ""])("may all be there and hold %j, an empty url too; alone it is refused", async (nothing) => {
+    const host = make();
+    const params = { server: nothing, configPath: nothing, url: "", kind: nothing };
+    expect(jsonOf(await host.run("mcp_list", params))).toMatchObject({ servers: [] });
+    expect(await host.failure("mcp_list", { url: "" })).toMatchObject({
+      message: expect.stringMatching(/url is empty/),
+    });
   });
 
   test("say of a url beside a server where one for the tool belongs", async () => {
