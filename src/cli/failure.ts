@@ -72,9 +72,9 @@ export function advice(
   const target = url === undefined && typeof details["server"] === "string" ? details["server"] : "--url URL";
   switch (code) {
     case "denied":
-      return details["reason"] === "untrusted"
-        ? `If you trust this project, add --trust, or for good "trust": "always" in ~/.config/mcp/mcp.json; or name the file with --config.`
-        : undefined;
+      if (details["reason"] !== "untrusted") return undefined;
+      // Of a server that a project only enables no file says both how it starts and that it may.
+      return `If you trust this project, add --trust, or for good "trust": "always" in ~/.config/mcp/mcp.json${details["enabledBy"] === undefined ? "; or name the file with --config" : ""}.`;
     case "server_not_found":
       return "rpi-mcp list shows the configured servers; rpi-mcp import finds those of other tools.";
     case "tool_not_found":

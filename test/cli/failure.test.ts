@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import { failureOf, sentence } from "../../src/cli/failure.ts";
+import { advice, failureOf, sentence } from "../../src/cli/failure.ts";
 import { AdapterError } from "../../src/errors.ts";
 import { StepError } from "../../src/plugin/drive.ts";
 
@@ -24,7 +24,10 @@ describe("the sentence about a failure at a terminal", () => {
     const untrusted = { server, configPath: "/me/mcp.json", reason: "untrusted" } as const;
     const own = sentence(new AdapterError("denied.start", untrusted));
     expect(own).toMatch(/project's own file \(\/me\/mcp\.json\) and nobody approved it, so it was not started\.$/);
-    const enabled = sentence(new AdapterError("denied.start", { ...untrusted, enabledBy: "/p/.mcp.json" }));
+    expect(advice(new AdapterError("denied.start", untrusted))).toMatch(/--trust.*--config/);
+    const error = new AdapterError("denied.start", { ...untrusted, enabledBy: "/p/.mcp.json" });
+    expect(advice(error)).not.toContain("--config");
+    const enabled = sentence(error);
     expect(enabled).toMatch(/is disabled in your own files; a project's own file \(\/p\/\.mcp\.json\) enables it/);
     expect(enabled).not.toMatch(/trust|\/me\//);
   });
