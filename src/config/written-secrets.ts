@@ -7,11 +7,11 @@ const PLAIN_FACTS = new Set([
   ...["PROGRAMFILES", "PROGRAMFILES(X86)", "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "HOMEDRIVE", "HOMEPATH", "COMSPEC"],
 ]);
 const SECRET_NAME =
-  /TOKEN(?!I[SZ])|(?<!HOT|MON)KEY(?!BOARD|CLOAK|SPACE|STROKE|WORD)|SECRET|PASSWORD(?!LESS)|PASSWD|PASSPHRASE|(^|[_-])(PASS|PAT|PWD|JWT|SIG)([_-]|$)|AUTH(?!OR(?!I[SZ]ATION$))|CREDENTIAL|COOKIE|BEARER|SIGNATURE/i;
+  /TOKEN(?!I[SZ])|(?<!HOT|MON)KEY(?!BOARD|CLOAK|SPACE|STORE|STROKE|WORD)|SECRET|PASSWORD(?!LESS)|PASSWD|PASSPHRASE|(^|[_-])(PASS|PAT|PWD|JWT|SIG)([_-]|$)|AUTH(?!OR(?!I[SZ]ATION$))|CREDENTIAL|COOKIE|BEARER|SIGNATURE/i;
 /** What tells of a secret, such as its kind, its place or how many there may be, and is none. */
 const SWITCH = /^-*(no|max|min|enable|disable|require|skip)[_.-]/i;
 const FEATURE =
-  /(mode|type|method|mechanism|algorithm|provider|version|policy|metadata|authenticator|file|path|dir|directory|folder|name|env|var|database|audience|issuer|scope|host|port|url|uri|endpoint|server|timeout|ttl|limit|budget|size|length)s?$/i;
+  /(enabled|required|mode|type|format|prefix|method|mechanism|algorithm|provider|version|policy|metadata|authenticator|file|path|dir|directory|folder|name|env|var|database|audience|issuer|scope|host|port|url|uri|endpoint|server|timeout|ttl|limit|budget|size|length)s?$/i;
 /** As a header it holds a secret, as an option it says how to sign in. */
 const AUTHENTICATION = /^-.*authentication$/i;
 /** Behind a telling name it says where the secret is kept. */
@@ -19,6 +19,7 @@ const FILE_PATH = /^(~|\.\.?|\/(etc|home|mnt|opt|private|root|run|srv|tmp|usr|Us
 const OPTION = /^--?[\w.-]+$/;
 const OPTION_VALUE = /^(--?[\w.-]+)(=)(.+)$/s;
 const HEADER_OPTION = /^(-H|--?headers?)$/;
+const HEADER_NAME = /^[\w-]+$/;
 /** As docker and env have it, and a header. */
 const ASSIGNMENT = /^([\w.-]+)(=|:\s+)(.+)$/s;
 const HEADER = /^([\w-]+)(:\s*)(.+)$/s;
@@ -50,8 +51,10 @@ export function replaceInArguments(args: readonly string[], replace: (secret: st
   let option = "";
   return args.map((argument) => {
     const before = option;
-    option = OPTION.test(argument) ? argument : "";
-    if (option !== "") return argument;
+    // Some take a header as two arguments: its name stands for the option then.
+    const isName = OPTION.test(argument) || (HEADER_OPTION.test(before) && HEADER_NAME.test(argument));
+    option = isName ? argument : "";
+    if (isName) return argument;
     if (!argument.startsWith("-") && isNamedSecret(before, argument)) return replace(argument);
     return replaceInArgument(argument, before, replace);
   });

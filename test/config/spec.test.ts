@@ -246,8 +246,12 @@ describe("secrets", () => {
     "--oauth-scopes=repo,user:email",
     "--token-limit 100000000",
     "--max-tokens 100000000",
+    "--key-prefix production:",
+    "--set auth.enabled=everywhere",
     "--no-auth everything",
     "--keyboard-layout german-neo2",
+    "-Djavax.net.ssl.keyStore=conf/keys.jks",
+    "--headers Accept text/event-stream",
     "--hotkey Control+Shift+A",
     "--tokenizer cl100k_base",
     "--api-key-env OPENAI_API_KEY",
@@ -269,6 +273,7 @@ describe("secrets", () => {
     "--key /tVb/3fZ+base64/text=",
     "-e AWS_ACCESS_KEY_ID=AKIA12345678",
     "--header Authentication:abcdefgh12",
+    "--headers Authorization Bearer-abcdefgh",
   ])("are values beside other names that hold a telling word, as in %s", async (text) => {
     expect(await secrets({ command: "x", args: text.split(" ") })).toHaveLength(1);
   });
