@@ -20,6 +20,7 @@ const OPTION = /^--?[\w.-]+$/;
 const OPTION_VALUE = /^(--?[\w.-]+)(=)(.+)$/s;
 const HEADER_OPTION = /^(-H|--?headers?)$/;
 const HEADER_NAME = /^[\w-]+$/;
+const NESTED_OPTION = /\s--?\w/;
 /** As docker and env have it, and a header. */
 const ASSIGNMENT = /^([\w.-]+)(=|:\s+)(.+)$/s;
 const HEADER = /^([\w-]+)(:\s*)(.+)$/s;
@@ -65,8 +66,17 @@ function replaceInArgument(argument: string, before: string, replace: (secret: s
   if (isNamedSecret(option, value)) return option + equals + replace(value);
   const pattern = HEADER_OPTION.test(option || before) ? HEADER : ASSIGNMENT;
   const [, name = "", separator = "", rest = value] = pattern.exec(value) ?? [];
-  const replaced = isNamedSecret(name, rest) ? replace(rest) : replaceInText(rest, replace);
+  const replaced = isNamedSecret(name, rest) ? replace(rest) : replaceInWords(rest, replace);
   return option + equals + name + separator + replaced;
+}
+
+/** A text, which may be the command line that the program is to start (`supergateway --stdio "npx server --api-key x"`). */
+function replaceInWords(text: string, replace: (secret: string) => string): string {
+  const replaced = replaceInText(text, replace);
+  if (!NESTED_OPTION.test(replaced)) return replaced;
+  const blanks = replaced.match(/\s+/g) ?? [];
+  const words = replaceInArguments(replaced.split(/\s+/), replace);
+  return words.map((word, at) => word + (blanks[at] ?? "")).join("");
 }
 
 /** A text with `replace` applied to passwords in its addresses, and to the values of parameters and of JSON with a telling name. */

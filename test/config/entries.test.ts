@@ -409,6 +409,14 @@ describe("the summary", () => {
       { command: "x", args: ["postgresql://me:p@ss@h/db", "git+https://0123456789abcdefghij@h/o", "ssh://git@h/o"] },
       "x postgresql://me:[redacted]@h/db git+https://[redacted]@h/o ssh://git@h/o",
     ],
+    [
+      { command: "supergateway", args: ["--stdio", " npx  server --api-key abc -e X_TOKEN=abc --port 1 "] },
+      'supergateway --stdio " npx  server --api-key [redacted] -e X_TOKEN=[redacted] --port 1 "',
+    ],
+    [
+      { command: "x", args: ['{"token": "abc d", "how": "with --force"}'] },
+      'x "{\\"token\\": \\"[redacted]\\", \\"how\\": \\"with --force\\"}"',
+    ],
     [{ command: "x", args: ["Server=h;Password=abc;User=u"] }, "x Server=h;Password=[redacted];User=u"],
     [{ command: "x", args: ['{"apiKey":"abc"}'] }, 'x "{\\"apiKey\\":\\"[redacted]\\"}"'],
     [{ command: "x", args: ["--token", "${TOKEN:-abc}"] }, "x --token ${TOKEN:-[redacted]}"],
