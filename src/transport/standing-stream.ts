@@ -138,7 +138,8 @@ export class StandingStream {
     this.#lastEventId = stream.lastEventId ?? this.#lastEventId;
     // What stood open for a while was of use, though nothing was asked: proxies cut what is idle.
     const isFutile = !stream.advanced && performance.now() - this.#openedAt < client.limits.defaultRetryMs;
-    this.#futile = isFutile ? this.#futile + 1 : 0;
+    // One that was given up here says nothing of the server.
+    if (!this.#attempt.cancelled) this.#futile = isFutile ? this.#futile + 1 : 0;
     this.#state = this.#futile >= client.limits.resumeAttempts || client.stopped.aborted ? "refused" : "closed";
     if (this.#state === "closed" && this.#calls > 0) this.#openInTime();
   }

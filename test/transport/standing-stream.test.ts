@@ -51,6 +51,16 @@ const ASKS_LATE: Scenario = {
   },
 };
 
+/** The same, but it asks only in calls without arguments. */
+const ASKS_SELDOM: Scenario = {
+  ...ASKS_LATE,
+  post: (exchange) => {
+    const { method, params } = exchange.seen.rpc;
+    const { text } = (params as { arguments?: { text?: unknown } } | undefined)?.arguments ?? {};
+    return method === "tools/call" && text !== undefined ? exchange.good() : ASKS_LATE.post?.(exchange);
+  },
+};
+
 function asText({ seen }: FaultExchange): object {
   return { content: [{ type: "text", text: JSON.stringify(seen.rpc.result) }] };
 }
@@ -67,6 +77,7 @@ function refusing(status: number, type = "text/plain", body = "no"): Scenario {
 const server = FaultServer.forTests({
   asks: ASKS,
   "asks-late": ASKS_LATE,
+  "asks-seldom": ASKS_SELDOM,
   "get-404": refusing(404),
   "get-400": refusing(400),
   "get-401": refusing(401),
@@ -187,7 +198,8 @@ describe("the stream on which servers ask", () => {
     const then = performance.now();
     for (const text of ["two", "three", "four"]) expect(textOf(await host.call("server", "echo", { text }))).toBe(text);
     expect(performance.now() - then).toBeLessThan(1000);
-    expect(gets("get-hangs")).toBe(3);
+    // Each has asked for it, since it may be said to stand open only with its first question.
+    expect(gets("get-hangs")).toBe(4);
   });
 
   test("is waited for only while the call is wanted: one that was given up meanwhile is not sent", async () => {
@@ -206,6 +218,13 @@ describe("the stream on which servers ask", () => {
   test("serves a server that opens it only when it has something to ask", async () => {
     const host = setUp("asks-late");
     for (let call = 1; call <= 2; call++) expect(jsonOf(await host.call("server", "echo"))).toEqual({ roots: ROOTS });
+  });
+
+  test("serves such a server also after any number of calls in which it has asked nothing", async () => {
+    const host = setUp("asks-seldom");
+    for (let call = 0; call <= LIMITS.resumeAttempts; call++)
+      expect(textOf(await host.call("server", "echo", { text: "x" }))).toBe("x");
+    expect(jsonOf(await host.call("server", "echo"))).toEqual({ roots: ROOTS });
   });
 
   test("is not opened any more once the connection is closed, whatever the call was waiting for", async () => {
