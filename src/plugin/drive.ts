@@ -85,9 +85,11 @@ async function watched(
 function uncounted(signal: AbortSignal | undefined): () => void {
   const move = (by: number): void => {
     try {
-      if (signal !== undefined) setMaxListeners(getMaxListeners(signal) + by, signal);
+      const limit = signal === undefined ? 0 : getMaxListeners(signal);
+      // 0 is no limit, as of every signal in newer Nodes.
+      if (signal !== undefined && limit > 0) setMaxListeners(limit + by, signal);
     } catch {
-      // Node refuses to tell the limit of one that has none, and of what only looks like a signal.
+      // Older Nodes refuse to tell the limit of one that has none, and all of them of what only looks like a signal.
     }
   };
   move(1);

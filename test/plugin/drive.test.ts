@@ -1,4 +1,4 @@
-import { getEventListeners, getMaxListeners, setMaxListeners } from "node:events";
+import { EventEmitter, getEventListeners, getMaxListeners, setMaxListeners } from "node:events";
 import { describe, expect, it } from "@jest/globals";
 import type { StepHandle, StepResult } from "../../src/contract.ts";
 import { drive } from "../../src/plugin/drive.ts";
@@ -21,6 +21,8 @@ function foreign(poll: () => StepResult): StepHandle & { readonly calls: string[
     destroy: () => void calls.push("destroy"),
   };
 }
+
+const DEAF = { addEventListener: () => undefined, removeEventListener: () => undefined };
 
 function unlimited(): AbortSignal {
   const { signal } = new AbortController();
@@ -54,12 +56,20 @@ describe("driving a handle", () => {
     expect(getMaxListeners(signal)).toBe(before);
   });
 
+  it("leaves a signal without a limit of listeners without one, where Node tells that it has none", async () => {
+    // As newer Nodes do of every signal: the limit is told as 0.
+    const signal = Object.assign(new EventEmitter().setMaxListeners(0), { aborted: false, ...DEAF });
+    const handle = foreign(() => ({ tag: "done", result: { content: [] } }));
+    const driven = drive(handle, { signal: signal as unknown as AbortSignal });
+    expect(signal.getMaxListeners()).toBe(0);
+    handle.cancel();
+    await driven;
+    expect(signal.getMaxListeners()).toBe(0);
+  });
+
   it.each([
     ["without a limit of listeners", unlimited],
-    [
-      "that only looks like one",
-      () => ({ aborted: false, addEventListener: () => undefined, removeEventListener: () => undefined }),
-    ],
+    ["that only looks like one", () => ({ aborted: false, ...DEAF })],
   ])("works with a signal %s", async (_, signal) => {
     const result = { content: [] };
     const handle = foreign(() => ({ tag: "done", result }));
