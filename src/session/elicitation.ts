@@ -98,16 +98,20 @@ function isField(entry: readonly [string, unknown]): entry is readonly [string, 
 function withoutNull(field: unknown): unknown {
   if (!isObject(field)) return field;
   const { default: preset, ...bare } = field;
-  const { anyOf, oneOf, type, ...rest } = preset === null ? bare : field;
-  const given = alternatives(type, anyOf ?? oneOf);
+  const kept = preset === null ? bare : field;
+  const given = alternatives(kept);
   const [meant, other] = given.filter((each) => each["type"] !== "null");
-  if (given.length === 2 && meant !== undefined && other === undefined) return { ...meant, ...rest };
-  return preset === null ? bare : field;
+  if (given.length !== 2 || meant === undefined || other !== undefined) return kept;
+  const { enum: values } = meant;
+  return Array.isArray(values) ? { ...meant, enum: values.filter((value) => value !== null) } : meant;
 }
 
-function alternatives(type: unknown, schemas: unknown): readonly Field[] {
-  if (Array.isArray(type)) return type.map((each: unknown) => ({ type: each }));
-  return Array.isArray(schemas) ? schemas.filter(isObject) : [];
+/** The field as it is in each of its alternatives: types, or schemas. */
+function alternatives(field: Field): readonly Field[] {
+  const { type, anyOf, oneOf, ...rest } = field;
+  if (Array.isArray(type)) return type.map((each: unknown) => ({ ...field, type: each }));
+  const schemas = anyOf ?? oneOf;
+  return Array.isArray(schemas) ? schemas.filter(isObject).map((each) => ({ ...each, ...rest })) : [];
 }
 
 function isWebAddress(url: unknown): boolean {
