@@ -18,3 +18,8 @@ export function encodeMessage(message: JsonRpcMessage): string {
 export function labelOf(message: JsonRpcMessage): string {
   return "method" in message ? message.method : "an answer";
 }
+
+/** It opens the session: neither the revision nor a session is known before it is answered. */
+export function isInitialize(message: JsonRpcMessage): boolean {
+  return "method" in message && message.method === "initialize";
+}

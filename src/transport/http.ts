@@ -4,7 +4,7 @@ import type { Wire } from "../protocol/dialect.ts";
 import { isRequest, type JsonRpcMessage, type JsonRpcRequest } from "../protocol/jsonrpc.ts";
 import { quoteText } from "../remote-text.ts";
 import { HttpClient, type HttpTransportOptions } from "./client.ts";
-import { labelOf } from "./encode.ts";
+import { isInitialize, labelOf } from "./encode.ts";
 import type { HttpRequest } from "./pool.ts";
 import { postOf } from "./post.ts";
 import { quoteBody } from "./quoting.ts";
@@ -105,14 +105,7 @@ export class HttpTransport implements Transport {
     const { server } = this.#client;
     if (this.#sink === undefined || this.#closing !== undefined)
       throw new AdapterError("closed.stopped", { server, outcomeUnknown: false });
-    // Versioning: neither the revision nor a session is known before `initialize` is answered.
-    return postOf(
-      this.#client,
-      this.#client.path,
-      message,
-      isInitialize(message) ? this.#client.headers.post : this.#constant,
-      options,
-    );
+    return postOf(this.#client, this.#client.path, message, this.#constant, options);
   }
 
   /** A notification or an answer: any success will do, whatever comes with it. */
@@ -234,10 +227,6 @@ export class HttpTransport implements Transport {
       clearTimeout(timer);
     }
   }
-}
-
-function isInitialize(message: JsonRpcMessage): boolean {
-  return "method" in message && message.method === "initialize";
 }
 
 /** RFC 8259, 8.1: a byte order mark may be ignored. */

@@ -2,12 +2,13 @@ import { AdapterError } from "../errors.ts";
 import { headerFlaw } from "../protocol/header-syntax.ts";
 import type { JsonRpcMessage } from "../protocol/jsonrpc.ts";
 import type { HttpClient } from "./client.ts";
-import { encodeMessage, labelOf } from "./encode.ts";
+import { encodeMessage, isInitialize, labelOf } from "./encode.ts";
 import type { HttpRequest } from "./pool.ts";
 import type { SendOptions } from "./transport.ts";
 
 /**
- * One message as the one POST that carries it, with the constant headers of the connection.
+ * One message as the one POST that carries it, with the constant headers of the connection; `initialize` carries none that say
+ * how it goes on.
  * @throws AdapterError `limit.outgoing`, `header.message`; nothing was sent then.
  */
 export function postOf(
@@ -24,7 +25,7 @@ export function postOf(
   if (bytes > limits.messageBytes)
     throw new AdapterError("limit.outgoing", { server, method: label, bytes, limitBytes: limits.messageBytes });
   const { headers } = options;
-  const all = constant.slice();
+  const all = isInitialize(message) ? client.headers.post.slice() : constant.slice();
   all.push("Content-Length", String(bytes));
   if (headers !== undefined) {
     for (const [name, value] of Object.entries(headers)) {

@@ -46,8 +46,11 @@ describe("opening", () => {
     expect((await client.request("echo", { n: 1 }))?.result).toEqual({ n: 1 });
     client.transport.adopt({ versionHeader: "2025-06-18", sessions: true, resumable: true, listens: false });
     await client.request("echo", { n: 2 });
+    // As where server/discover was refused: nothing is agreed on then.
+    await client.request("initialize");
     expect(server.seen.map(({ method, url }) => `${method} ${url}`)).toEqual([
       "GET /sse",
+      "POST /messages?sessionId=1",
       "POST /messages?sessionId=1",
       "POST /messages?sessionId=1",
     ]);
@@ -55,6 +58,7 @@ describe("opening", () => {
     expect(server.seen[1]?.headers).toMatchObject({ "content-type": "application/json", authorization: "Bearer t" });
     expect(server.seen[1]?.headers).not.toHaveProperty("mcp-protocol-version");
     expect(server.seen[2]?.headers).toMatchObject({ "mcp-protocol-version": "2025-06-18" });
+    expect(server.seen[3]?.headers).not.toHaveProperty("mcp-protocol-version");
   });
 
   test.each(["messages?sessionId=1", "/messages?sessionId=1", "ABSOLUTE"])(
