@@ -99,7 +99,8 @@ describe("the environment's proxy", () => {
     process.env[name] = `127.0.0.1:${proxy.port}`;
     const made = await httpClient(secure.url("a"));
     await failureOf(made.call("x"));
-    expect(proxy.asked).toEqual([`CONNECT 127.0.0.1:${secure.port}`]);
+    // Where Node can read the system's certificates, these are tried as well.
+    expect(new Set(proxy.asked)).toEqual(new Set([`CONNECT 127.0.0.1:${secure.port}`]));
   });
 
   test.each(["asked for", "not even asked for"])(
