@@ -5,9 +5,9 @@ import { findOnWindows, systemProgram } from "./find-on-windows.ts";
 import type { SpawnOptions } from "./spawned.ts";
 
 /**
- * Starts a program as Windows wants it: it is found by PATH and PATHEXT alone, and `.cmd` and `.bat` are run through cmd.exe with every argument
- * escaped, so that it arrives verbatim; programs are started without a shell. Only here is execa worth the 36 ms that it
- * takes to load.
+ * Starts a program as Windows wants it: it is found by PATH and PATHEXT alone, and `.cmd` and `.bat` are run through cmd.exe
+ * with every argument escaped, so that it arrives verbatim; programs are started without a shell. Only here is execa worth the
+ * 36 ms that it takes to load.
  * @throws the operating system's error if it cannot be started.
  */
 export async function spawnOnWindows({ command, args, env, cwd }: SpawnOptions): Promise<ChildProcess> {
