@@ -1,4 +1,5 @@
 import { cut } from "./cut.ts";
+import { lazyRegExp } from "./lazy-regexp.ts";
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about.
 const ESCAPE_SEQUENCES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-Z\\-_])/g;
@@ -6,6 +7,7 @@ const ESCAPE_SEQUENCES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u00
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 
 const LINE_ENDS = /[\r\v\f\u0085]/g;
+const invisible = lazyRegExp("\\p{Cf}", "gu");
 
 /** Remote text without what a terminal would interpret; line ends and tabs stay. */
 export function readable(text: string): string {
@@ -18,9 +20,6 @@ export function readable(text: string): string {
  */
 export function quoteText(text: string, characters: number, partial = false): string {
   // Direction marks and other invisible characters could make the quotation read as something else.
-  const line = readable(text.replace(LINE_ENDS, " "))
-    .replace(/\p{Cf}/gu, "")
-    .replace(/\s+/g, " ")
-    .trim();
+  const line = readable(text.replace(LINE_ENDS, " ")).replace(invisible(), "").replace(/\s+/g, " ").trim();
   return line === "" ? "" : cut(line, characters, partial);
 }

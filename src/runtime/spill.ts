@@ -1,22 +1,22 @@
 import { chmodSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { type FileHandle, open, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AdapterError } from "../errors.ts";
 import { withoutHalfCharacter } from "../half-character.ts";
+import { seldom } from "../seldom.ts";
 
 const PIECE_CHARACTERS = 2_097_152;
 
 /** Whole texts that were too long for the model, in private files until the session ends. */
 export class Spill {
-  readonly #parent: string;
+  readonly #parent: string | undefined;
   #path: string | undefined;
   #count = 0;
   #isCleared = false;
   readonly #writing = new Set<Promise<string>>();
 
-  /** The private folder is made in `parent`. */
-  constructor(parent: string = tmpdir()) {
+  /** The private folder is made in `parent`, or in that of the system for temporary files. */
+  constructor(parent?: string) {
     this.#parent = parent;
   }
 
@@ -61,7 +61,7 @@ export class Spill {
    */
   #folder(): string {
     if (this.#path !== undefined && existsSync(this.#path)) return this.#path;
-    const path = mkdtempSync(join(this.#parent, "rpi-mcp-"));
+    const path = mkdtempSync(join(this.#parent ?? seldom("node:os").tmpdir(), "rpi-mcp-"));
     this.#forgetFolder();
     if (folders.size === 0) process.on("exit", removeFolders);
     folders.add(path);

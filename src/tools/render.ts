@@ -1,8 +1,8 @@
-import { isDeepStrictEqual } from "node:util";
 import type { ContentBlock } from "../contract.ts";
 import { cut } from "../cut.ts";
 import type { Limits } from "../limits.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
+import { seldom } from "../seldom.ts";
 
 const UNKNOWN_CHARACTERS = 2000;
 /** Beyond this, blocks are no longer something to read one by one. */
@@ -104,7 +104,7 @@ function holds(blocks: readonly ContentBlock[], value: unknown, json: string): b
 /** Only what is as long in JSON, whatever the order of its keys, is compared: a comparison takes the time of the larger value. */
 function says(candidate: string, value: unknown, characters: number): boolean {
   const parsed = parse(candidate);
-  return JSON.stringify(parsed)?.length === characters && isDeepStrictEqual(parsed, value);
+  return JSON.stringify(parsed)?.length === characters && seldom("node:util").isDeepStrictEqual(parsed, value);
 }
 
 function looksLikeJson(candidate: string): boolean {

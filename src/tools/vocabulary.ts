@@ -1,15 +1,15 @@
+import { lazyRegExp } from "../lazy-regexp.ts";
+
 /** The words of prose, camelCase, snake_case and kebab-case alike, in their own case. */
 export function words(text: string): readonly string[] {
   if (ASCII.test(text)) return text.match(ASCII_WORDS) ?? [];
-  // Classes of all scripts take milliseconds to compile.
-  wordsOfAnyScript ??= /\p{Lu}+(?!\p{Ll})\p{N}*|\p{Lu}?(?:(?!\p{Lu})[\p{L}\p{M}\p{N}])+/gu;
-  return text.match(wordsOfAnyScript) ?? [];
+  return text.match(wordsOfAnyScript()) ?? [];
 }
 
 // Dashes, quotes and ellipses belong to English texts too.
 const ASCII = /^[\0-\x7f\u2000-\u206f]*$/;
 const ASCII_WORDS = /[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z0-9]+/g;
-let wordsOfAnyScript: RegExp | undefined;
+const wordsOfAnyScript = lazyRegExp("\\p{Lu}+(?!\\p{Ll})\\p{N}*|\\p{Lu}?(?:(?!\\p{Lu})[\\p{L}\\p{M}\\p{N}])+", "gu");
 
 /** What the forms of an English word share, whatever their case: `creates`, `created`, `creating` and `creation` are `creat`. */
 export function stem(word: string): string {
