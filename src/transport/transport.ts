@@ -72,3 +72,14 @@ export interface Transport {
   /** Facts for the diagnostic of a failure: exit code, stderr tail, skipped lines. */
   diagnostics(): Readonly<Record<string, unknown>>;
 }
+
+/** How to make transports for one server: what is heavy is loaded before the first is made. */
+export interface TransportFactory {
+  readonly create: () => Transport;
+  /** The transport of the first revision, for a server that refuses the present one; absent where it cannot apply. */
+  readonly createLegacy?: () => Transport;
+  /** The entry names its transport: another is recognised, so that it can be named, and not used. */
+  readonly named?: boolean;
+  /** Status and body of the refusal that an error stands for, if it stands for one. */
+  readonly rejectionOf: (error: unknown) => { readonly status: number; readonly body: string } | undefined;
+}
