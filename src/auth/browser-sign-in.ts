@@ -1,7 +1,7 @@
 import { isAdapterError, isSituation, reasonOf } from "../errors.ts";
 import { type Callback, CallbackListener } from "./callback-listener.ts";
 import { knownClient, registerClient, withCredentials } from "./client-choice.ts";
-import { type AuthContext, excerpt, failed } from "./context.ts";
+import { type AuthContext, cancelledBy, excerpt, failed } from "./context.ts";
 import { withClient, withDoubtIn } from "./grants.ts";
 import type { ProofKey } from "./keys.ts";
 import { checkedUrl } from "./oauth-request.ts";
@@ -121,6 +121,8 @@ async function waitForPerson(
   signal: AbortSignal,
 ): Promise<Callback> {
   const { signInMs } = context.limits;
+  // Nobody sees a page of a call that was given up while this was prepared.
+  if (signal.aborted) throw cancelledBy(signal, context.server);
   const answer = listener.expect(state);
   person.onWaiting(url.host);
   let timer: NodeJS.Timeout | undefined;

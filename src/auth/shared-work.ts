@@ -35,16 +35,17 @@ export class SharedWork {
   }
 }
 
-/** The promise, or a rejection as soon as the signal is aborted. */
+/** The promise, or a rejection as soon as the signal is aborted; what becomes of the promise then is nobody's. */
 export async function abortable<T>(promise: Promise<T>, signal: AbortSignal, server: string): Promise<T> {
-  if (signal.aborted) throw cancelledBy(signal, server);
   let stop = (): void => {};
   const aborted = new Promise<never>((_, reject) => {
     stop = () => reject(cancelledBy(signal, server));
-    signal.addEventListener("abort", stop, { once: true });
   });
+  if (signal.aborted) stop();
+  else signal.addEventListener("abort", stop, { once: true });
   try {
-    return await Promise.race([promise, aborted]);
+    // Raced also where it is over already: a later failure of the promise would end the process if nobody heard it.
+    return await Promise.race([aborted, promise]);
   } finally {
     signal.removeEventListener("abort", stop);
   }

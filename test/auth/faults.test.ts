@@ -4,6 +4,7 @@ import { type AddressInfo, connect, Server, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import type { AuthContext } from "../../src/auth/context.ts";
 import { checkedUrl } from "../../src/auth/oauth-request.ts";
+import { workOver } from "../../src/auth/resource-state.ts";
 import { MemoryStore } from "../../src/auth/store.ts";
 import { type AdapterError, isAdapterError } from "../../src/errors.ts";
 import { LIMITS } from "../../src/limits.ts";
@@ -478,6 +479,21 @@ describe("the person's side", () => {
     await expect(fetch(redirect)).rejects.toThrow("fetch failed");
     expect(told?.aborted).toBe(true);
     expect(resource.executed).toBe(0);
+  });
+
+  it("is not shown a page for a call that was cancelled while the sign-in was prepared", async () => {
+    const controller = new AbortController();
+    const store = new MemoryStore();
+    const register = store.update.bind(store);
+    store.update = async (...change) => {
+      const value = await register(...change);
+      controller.abort();
+      return value;
+    };
+    const { authorizer, opened } = withBrowser(resource.url, { store });
+    await expect(call(authorizer, resource.url, controller.signal)).rejects.toMatchObject({ code: "cancelled" });
+    await workOver(store);
+    expect(opened).toEqual([]);
   });
 
   it("goes on for the others when one of several waiting calls is cancelled", async () => {
