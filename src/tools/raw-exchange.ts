@@ -10,6 +10,8 @@ const BAD_REQUEST = 400;
 /** Servers that keep sessions refuse everything else so. */
 const NO_HANDSHAKE =
   "A raw request makes no handshake, which this server may want first: configure the server and name it, and one is made.";
+const NO_SIGN_IN =
+  "A raw request does not sign in, and carries no headers of an entry: configure the server and name it.";
 
 export interface RawRequest {
   readonly id: RequestId;
@@ -64,6 +66,8 @@ export async function rawExchange(
       });
     if (isSituation(error, "http.status") && error.details.status === BAD_REQUEST)
       throw new AdapterError("http.status", { ...error.details, hint: NO_HANDSHAKE });
+    if (isSituation(error, "auth.required"))
+      throw new AdapterError("auth.required", { ...error.details, hint: NO_SIGN_IN });
     throw error;
   } finally {
     clearTimeout(timer);

@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "@jest/globals";
 import { harnesses, jsonOf, type PluginHarness, textOf } from "../support/plugin-harness.ts";
 
@@ -96,5 +99,24 @@ describe("mcp_request on the managed connection", () => {
     );
     expect((await host.failure("mcp_request", request(host, "plain", "tasks/list"))).code).toBe("capability_missing");
     expect(host.received("plain", "server/discover")).toEqual([]);
+  });
+});
+
+describe("mcp_request with a url", () => {
+  test("that wants a sign-in says what a raw request cannot do, and names no entry, which there is none of", async () => {
+    const server = createServer((_, response) => response.writeHead(401, { "www-authenticate": "Bearer" }).end());
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    try {
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+      const { code, message, details } = await make().failure("mcp_request", { url, method: "tools/list" });
+      expect(code).toBe("auth_required");
+      expect(message).toContain("A raw request does not sign in");
+      expect(message).not.toContain("of its entry");
+      expect(details).toMatchObject({ status: 401, wwwAuthenticate: "Bearer" });
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
   });
 });
