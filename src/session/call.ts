@@ -3,9 +3,9 @@ import { cut } from "../cut.ts";
 import { AdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import { isObject, type JsonRpcErrorObject, URL_ELICITATION_REQUIRED } from "../protocol/jsonrpc.ts";
-import { rpcError } from "./answer.ts";
 import type { InputPort } from "./input.ts";
 import type { Answer, RequestOptions } from "./pending.ts";
+import { rpcError } from "./rpc-error.ts";
 import type { Session } from "./session.ts";
 
 export interface CallOptions extends RequestOptions {

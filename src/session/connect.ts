@@ -13,8 +13,8 @@ import {
 import { negotiate } from "../protocol/opening.ts";
 import { REVISIONS } from "../protocol/versions.ts";
 import type { Raw, Rejection, SendOptions, Sink, Transport } from "../transport/transport.ts";
-import { boundedError } from "./answer.ts";
 import { sendNotice } from "./notice.ts";
+import { boundedError } from "./rpc-error.ts";
 import { Session, type SessionOptions } from "./session.ts";
 
 /** Of what a server calls its version. */

@@ -2,7 +2,7 @@ import type { ElicitResult } from "../contract.ts";
 import type { Limits } from "../limits.ts";
 import { INVALID_PARAMS, isObject } from "../protocol/jsonrpc.ts";
 import { checkAgainst } from "../validation/validator.ts";
-import type { InputAnswer } from "./answer.ts";
+import { errorAnswer, type InputAnswer } from "./answer.ts";
 
 type Ask = (params: Record<string, unknown>) => Promise<ElicitResult | undefined>;
 type Field = Readonly<Record<string, unknown>>;
@@ -130,5 +130,5 @@ function filledIn(properties: Form["properties"], content: Readonly<Record<strin
 }
 
 function invalid(message: string): InputAnswer {
-  return { error: { code: INVALID_PARAMS, message } };
+  return errorAnswer(INVALID_PARAMS, message);
 }

@@ -5,7 +5,7 @@ import { reasonOf } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import { INTERNAL_ERROR, INVALID_PARAMS, isObject } from "../protocol/jsonrpc.ts";
 import { serverContext } from "../server-context.ts";
-import type { InputAnswer } from "./answer.ts";
+import { errorAnswer, type InputAnswer } from "./answer.ts";
 import type { FormChecks } from "./elicitation.ts";
 
 /** Of why a host failed to answer, for the server that asked. */
@@ -66,7 +66,7 @@ export class InputPort {
       });
       return sendable(await Promise.race([this.#dispatch(method, params, given), late]));
     } catch (error) {
-      return { error: { code: INTERNAL_ERROR, message: cut(reasonOf(error), REASON_CHARACTERS) } };
+      return errorAnswer(INTERNAL_ERROR, cut(reasonOf(error), REASON_CHARACTERS));
     } finally {
       release?.();
       clearTimeout(timer);
@@ -82,7 +82,7 @@ export class InputPort {
 
   #unanswered(method: string): InputAnswer {
     if (method === "elicitation/create") return { result: { action: "cancel" } };
-    return { error: { code: INTERNAL_ERROR, message: "The host did not answer in time" } };
+    return errorAnswer(INTERNAL_ERROR, "The host did not answer in time");
   }
 
   async #dispatch(
@@ -99,7 +99,7 @@ export class InputPort {
     if (method === "sampling/createMessage") {
       // Client, Sampling: tools must not be offered to a client that did not declare them.
       if (params["tools"] !== undefined || params["toolChoice"] !== undefined)
-        return invalidQuestion("This client does not support tools in sampling");
+        return errorAnswer(INVALID_PARAMS, "This client does not support tools in sampling");
       const result = await services.createMessage?.({ ...params }, context);
       if (!isObject(result) || !(isObject(result["content"]) || Array.isArray(result["content"])))
         return malformed("a message");
@@ -131,9 +131,5 @@ function sendable(answer: InputAnswer): InputAnswer {
 }
 
 function malformed(what: string): InputAnswer {
-  return { error: { code: INTERNAL_ERROR, message: `The host did not give ${what}` } };
-}
-
-function invalidQuestion(message: string): InputAnswer {
-  return { error: { code: INVALID_PARAMS, message } };
+  return errorAnswer(INTERNAL_ERROR, `The host did not give ${what}`);
 }

@@ -5,10 +5,10 @@ import { AdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import { isObject, METHOD_NOT_FOUND } from "../protocol/jsonrpc.ts";
 import { soon } from "../soon.ts";
-import { listError } from "./answer.ts";
 import { type Catalog, LISTS, type ListKind, makeCatalog } from "./catalog.ts";
 import type { Answer, GaveUp } from "./pending.ts";
 import { RememberedPage } from "./remembered.ts";
+import { listError } from "./rpc-error.ts";
 import type { Session } from "./session.ts";
 
 export interface DiscoverOptions {

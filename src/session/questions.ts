@@ -2,7 +2,7 @@ import { Cancellation } from "../cancellation.ts";
 import type { Limits } from "../limits.ts";
 import type { Dialect } from "../protocol/dialect.ts";
 import { INTERNAL_ERROR, type JsonRpcRequest, METHOD_NOT_FOUND, type RequestId } from "../protocol/jsonrpc.ts";
-import type { InputAnswer } from "./answer.ts";
+import { errorAnswer, type InputAnswer } from "./answer.ts";
 import type { InputPort } from "./input.ts";
 
 export interface QuestionsOptions {
@@ -48,11 +48,11 @@ export class Questions {
     if (!dialect.serverMayAsk("ping")) return undefined;
     if (method === "ping") return { result: {} };
     if (!dialect.serverMayAsk(method) || !input.offers(method))
-      return failure(METHOD_NOT_FOUND, `Method not found: ${method.slice(0, limits.nameCharacters)}`);
+      return errorAnswer(METHOD_NOT_FOUND, `Method not found: ${method.slice(0, limits.nameCharacters)}`);
     if (this.#abandoned && method === "elicitation/create") return { result: { action: "cancel" } };
     if (this.#abandoned && method === "sampling/createMessage")
-      return failure(INTERNAL_ERROR, "The call was cancelled");
-    if (this.#open.size >= limits.openQuestions) return failure(INTERNAL_ERROR, "Too many open questions");
+      return errorAnswer(INTERNAL_ERROR, "The call was cancelled");
+    if (this.#open.size >= limits.openQuestions) return errorAnswer(INTERNAL_ERROR, "Too many open questions");
     const takenBack = new Cancellation();
     this.#open.set(takenBack, id);
     try {
@@ -62,8 +62,4 @@ export class Questions {
       this.#open.delete(takenBack);
     }
   }
-}
-
-function failure(code: number, message: string): InputAnswer {
-  return { error: { code, message } };
 }
