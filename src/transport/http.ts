@@ -15,8 +15,6 @@ import { resume } from "./resume.ts";
 import type { StandingStream } from "./standing-stream.ts";
 import type { SendOptions, Sink, Transport } from "./transport.ts";
 
-export type { HttpTransportOptions } from "./client.ts";
-export { rejectionOf } from "./refusal.ts";
 
 /** Basic, Session Management: visible ASCII only. */
 const SESSION_ID = /^[\x21-\x7e]+$/;

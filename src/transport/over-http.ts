@@ -1,7 +1,8 @@
 import type { HttpEndpoint } from "../server-spec.ts";
 import type { HttpTransportOptions } from "./client.ts";
-import { HttpTransport, rejectionOf } from "./http.ts";
+import { HttpTransport } from "./http.ts";
 import { LegacySseTransport } from "./legacy-sse.ts";
+import { rejectionOf } from "./refusal.ts";
 import type { Transport, TransportFactory } from "./transport.ts";
 
 const GUESS_MS = 10_000;

@@ -80,6 +80,6 @@ export interface TransportFactory {
   readonly createLegacy?: () => Transport;
   /** The entry names its transport: another is recognised, so that it can be named, and not used. */
   readonly named?: boolean;
-  /** Status and body of the refusal that an error stands for, if it stands for one. */
-  readonly rejectionOf: (error: unknown) => { readonly status: number; readonly body: string } | undefined;
+  /** The refusal that an error stands for, if it stands for one. */
+  readonly rejectionOf: (error: unknown) => Rejection | undefined;
 }

@@ -4,9 +4,14 @@ import { Ajv2019 } from "ajv/dist/2019.js";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { cut } from "../cut.ts";
 import type { Limits } from "../limits.ts";
-import type { Check } from "./check.ts";
 
 export type SchemaLimits = Pick<Limits, "schemaBytes" | "validationMs">;
+
+/** `unchecked`: the schema cannot be used (too large, too slow, of an unknown dialect, with remote references, invalid). */
+export type Check =
+  | { readonly kind: "match" }
+  | { readonly kind: "mismatch"; readonly path: string; readonly reason: string }
+  | { readonly kind: "unchecked"; readonly reason: string };
 
 const OPTIONS: Options = {
   strict: false,

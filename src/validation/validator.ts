@@ -1,5 +1,4 @@
-import type { Check } from "./check.ts";
-import type { SchemaLimits } from "./compile-schema.ts";
+import type { Check, SchemaLimits } from "./compile-schema.ts";
 
 type Compiled = (value: unknown) => Check;
 

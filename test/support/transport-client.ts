@@ -2,7 +2,8 @@ import { AdapterError, isAdapterError } from "../../src/errors.ts";
 import { LIMITS, type Limits, resolveLimits } from "../../src/limits.ts";
 import type { Wire } from "../../src/protocol/dialect.ts";
 import { isResponse, type JsonRpcMessage, parseMessages } from "../../src/protocol/jsonrpc.ts";
-import { HttpTransport, type HttpTransportOptions } from "../../src/transport/http.ts";
+import type { HttpTransportOptions } from "../../src/transport/client.ts";
+import { HttpTransport } from "../../src/transport/http.ts";
 import type { Raw, SendOptions, Sink, Transport } from "../../src/transport/transport.ts";
 
 export const SESSION_WIRE: Wire = { versionHeader: "2025-11-25", sessions: true, resumable: true, listens: false };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { LIMITS } from "../../src/limits.ts";
-import type { Check } from "../../src/validation/check.ts";
+import type { Check } from "../../src/validation/compile-schema.ts";
 import { checkAgainst as checkWithin } from "../../src/validation/validator.ts";
 
 function checkAgainst(schema: object, value: unknown): Promise<Check> {
