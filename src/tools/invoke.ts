@@ -3,18 +3,14 @@ import { AdapterError } from "../errors.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import type { Redactor } from "../redactor.ts";
 import type { Connection } from "../runtime/connection.ts";
-import { matchesAny } from "../runtime/patterns.ts";
 import type { Target } from "../runtime/settings.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import { type CallOptions, call } from "../session/call.ts";
-import type { Catalog, Item } from "../session/catalog.ts";
+import type { Item } from "../session/catalog.ts";
 import type { ProgressReport } from "../session/pending.ts";
-import { rank } from "./search.ts";
-import { nearNames } from "./text.ts";
 import type { ToolContext } from "./tool.ts";
+import { isHidden, unknownTool } from "./visibility.ts";
 
-const NEAR_NAMES = 5;
-const ALIKE_NAMES = 3;
 const TASKS = "tasks";
 
 export interface Invocation {
@@ -54,7 +50,7 @@ export async function invoke(
     });
     held = connection;
     const item = catalog.items.get(tool);
-    if (item === undefined || isHidden(spec, tool)) throw unknownTool(spec, tool, catalog, item !== undefined);
+    if (item === undefined || isHidden(spec, tool)) throw unknownTool(spec, tool, catalog);
     if (runsOnlyAsTask(item, connection))
       throw new AdapterError("tool.task", { server: spec.name, tool, capability: TASKS });
     if (runtime.approval.asks(spec, tool))
@@ -95,37 +91,6 @@ export function callOptions(spec: ServerSpec, timeoutMs: number, context: ToolCo
 /** Milliseconds of silence that end a step's requests: the caller's, else the entry's, else the default. */
 export function silence(spec: ServerSpec, timeoutMs: number | undefined, { runtime }: ToolContext): number {
   return timeoutMs ?? (spec.timeoutSeconds ?? runtime.limits.defaultTimeoutSeconds) * 1000;
-}
-
-/** Whether the entry's `includeTools` and `excludeTools` keep the tool from everybody. */
-export function isHidden({ includeTools, excludeTools }: ServerSpec, tool: string): boolean {
-  if (includeTools !== undefined && !matchesAny(includeTools, tool)) return true;
-  return excludeTools !== undefined && matchesAny(excludeTools, tool);
-}
-
-/** Why a tool, or one item of another list, that was named cannot be used. */
-export function unknownTool(
-  spec: ServerSpec,
-  tool: string,
-  { kind, items, leftOut }: Catalog,
-  exists: boolean,
-): AdapterError {
-  const server = spec.name;
-  if (exists) return new AdapterError("tool.hidden", { server, tool });
-  const bad = leftOut.find(({ name }) => name === tool);
-  if (bad !== undefined) return new AdapterError("tool.badHeader", { server, tool, reason: bad.reason });
-  const visible = [...items].filter(([name]) => !isHidden(spec, name)).map(([name, item]) => ({ name, item }));
-  const names = visible.map(({ name }) => name);
-  // A name that was guessed often says the same in other words.
-  const alike = rank(tool, visible).slice(0, ALIKE_NAMES);
-  const near = new Set([...nearNames(tool, names, NEAR_NAMES), ...alike.map(({ name }) => name)]);
-  return new AdapterError("tool.unknown", {
-    server,
-    kind,
-    tool,
-    near: [...near].slice(0, NEAR_NAMES),
-    count: visible.length,
-  });
 }
 
 function progressPartial(report: ProgressReport, redactor: Redactor): AgentToolResult {

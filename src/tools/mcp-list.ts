@@ -3,14 +3,15 @@ import { cut } from "../cut.ts";
 import { isSituation, toFailure } from "../errors.ts";
 import type { Target } from "../runtime/settings.ts";
 import type { ServerSpec } from "../server-spec.ts";
-import { type Catalog, type Item, LIST_KINDS, type ListKind } from "../session/catalog.ts";
-import { isHidden, silence, unknownTool } from "./invoke.ts";
+import { type Catalog, LIST_KINDS, type ListKind } from "../session/catalog.ts";
+import { silence } from "./invoke.ts";
 import { briefly, json, type ListHead, listAnswer, shortJson } from "./list-answer.ts";
 import { ParamReader } from "./params.ts";
 import { rank } from "./search.ts";
 import { briefs } from "./signature.ts";
 import { configuredServers, connectionStatus } from "./status.ts";
 import type { ToolContext } from "./tool.ts";
+import { unknownTool, visible } from "./visibility.ts";
 
 const BEST = 8;
 /** What the matches of a query may cost, as far as names and required parameters leave room. */
@@ -91,10 +92,10 @@ async function listOne(
   context: ToolContext,
 ): Promise<AgentToolResult> {
   const { head, catalog } = await discover(spec, kind, timeoutMs, context);
-  const items = visible(spec, kind, catalog);
+  const items = visible(spec, catalog);
   if (tool !== undefined) {
     const item = items.get(tool);
-    if (item === undefined) throw unknownTool(spec, tool, catalog, catalog.items.has(tool));
+    if (item === undefined) throw unknownTool(spec, tool, catalog);
     return listAnswer({ head, items: new Map([[tool, item]]), catalog, spec, context, single: true });
   }
   if (query === undefined) return listAnswer({ head, items, catalog, spec, context, single: false });
@@ -104,11 +105,6 @@ async function listOne(
   );
   const answer = { server: spec.name, [kind]: [], more: Math.max(0, found.length - BEST) };
   return json({ ...answer, [kind]: briefs(found.slice(0, BEST), QUERY_BYTES - JSON.stringify(answer).length) });
-}
-
-function visible(spec: ServerSpec, kind: ListKind, { items }: Catalog): ReadonlyMap<string, Item> {
-  if (kind !== "tools" || (spec.includeTools === undefined && spec.excludeTools === undefined)) return items;
-  return new Map([...items].filter(([name]) => !isHidden(spec, name)));
 }
 
 /** All enabled servers at once, each started if need be, with one deadline; one that fails is named and spoils nothing. */
@@ -126,7 +122,7 @@ async function searchAll(
       try {
         const spec = await runtime.settings.resolve(scope, { server, configPath });
         const { catalog } = await discover(spec, kind, timeoutMs, context);
-        return [...visible(spec, kind, catalog)].map(([name, item]) => ({ server, name, item }));
+        return [...visible(spec, catalog)].map(([name, item]) => ({ server, name, item }));
       } catch (error) {
         if (context.cancellation.cancelled) throw error;
         // What does not offer such things at all has none that fit.

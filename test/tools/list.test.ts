@@ -248,6 +248,14 @@ describe("mcp_list of a server", () => {
     expect(host.received("crash", "tools/call")).toEqual([]);
   });
 
+  test("hides tools alone: near names and the number of a list of another kind count all of it", async () => {
+    const host = make().serve("kinds", "lists", "kinds", { includeTools: ["fi*"] });
+    expect(await host.listFailure("kinds", { kind: "prompts", tool: "greed" })).toMatchObject({
+      code: "tool_not_found",
+      details: { near: ["greet"], count: 1 },
+    });
+  });
+
   test("names the configured servers where the asked one is not among them [E10]", async () => {
     const host = make().serve("one", "processes", "plain").serve("two", "processes", "plain");
     const { code, message } = await host.listFailure("three");

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "@jest/globals";
 import type { ServerSpec } from "../../src/server-spec.ts";
-import { unknownTool } from "../../src/tools/invoke.ts";
 import { rank } from "../../src/tools/search.ts";
+import { unknownTool } from "../../src/tools/visibility.ts";
 
 interface Listed {
   readonly name: string;
@@ -213,12 +213,7 @@ describe("the near names of a tool that there is not", () => {
     const tools = LISTS.find((list) => list.server === server)?.tools ?? [];
     const items = new Map(tools.map(({ name, item }) => [name, item]));
     const spec = { name: server } as ServerSpec;
-    const { details } = unknownTool(
-      spec,
-      asked,
-      { kind: "tools", items, duplicates: [], leftOut: [], pages: [] },
-      false,
-    );
+    const { details } = unknownTool(spec, asked, { kind: "tools", items, duplicates: [], leftOut: [], pages: [] });
     expect(details["near"]).toContain(meant);
     expect((details["near"] as unknown[]).length).toBeLessThanOrEqual(5);
   });
