@@ -3,12 +3,12 @@ import { cut } from "../cut.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import type { Catalog, Item } from "../session/catalog.ts";
 import { guardOptions, kept } from "./guard.ts";
+import { fits, shortened } from "./json-answer.ts";
 import { brief } from "./signature.ts";
 import type { ToolContext } from "./tool.ts";
 
 const INSTRUCTIONS_CHARACTERS = 1000;
 const NOTED_NAMES = 20;
-const PROBLEM_CHARACTERS = 120;
 
 /** What stands before a list: who answered. */
 export interface ListHead {
@@ -26,52 +26,6 @@ export interface ListAnswerOptions {
   readonly context: ToolContext;
   /** One item was asked for in full. */
   readonly single: boolean;
-}
-
-/** One JSON text block, and the same object as details. */
-export function json(value: Record<string, unknown>): AgentToolResult {
-  return { content: [{ type: "text", text: JSON.stringify(value) }], details: value };
-}
-
-export interface Shortening<T> {
-  readonly limit: number;
-  readonly brief: (item: T) => unknown;
-  readonly name: (item: T) => string;
-  /** The answer with this in the list's place: all in brief, or as many names as fit, with the number of those left out. */
-  readonly make: (shown: readonly unknown[], left?: number) => Record<string, unknown>;
-}
-
-/** As `json`, where the text may be too long. `details` may hold what the text does not. */
-export function shortJson<T>(
-  value: Record<string, unknown>,
-  list: readonly T[],
-  shortening: Shortening<T>,
-  details: Record<string, unknown> = value,
-): AgentToolResult {
-  const full = JSON.stringify(value);
-  const text = fits(full, shortening.limit) ? full : shortened(list, shortening);
-  return { content: [{ type: "text", text }], details };
-}
-
-/** The list in brief, else as names, as many as fit, found by halving. */
-function shortened<T>(list: readonly T[], { limit, brief, name, make }: Shortening<T>): string {
-  const briefs = JSON.stringify(make(list.map(brief)));
-  if (fits(briefs, limit)) return briefs;
-  const names = list.map(name);
-  const first = (count: number): string => JSON.stringify(make(names.slice(0, count), names.length - count));
-  let low = 0;
-  let high = names.length;
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    if (fits(first(middle), limit)) low = middle;
-    else high = middle - 1;
-  }
-  return first(low);
-}
-
-/** A problem as a shortened answer tells it. */
-export function briefly(problem: string): string {
-  return cut(problem, PROBLEM_CHARACTERS);
 }
 
 /** A list in full where that fits, else in brief, else as names; always valid JSON that says how to get one in full. */
@@ -131,8 +85,4 @@ function notesOf({ catalog, spec }: ListAnswerOptions): Record<string, unknown> 
     ...(leftOut.length === 0 ? {} : { leftOut: leftOut.slice(-NOTED_NAMES) }),
     ...(spec.includeTools === undefined && spec.excludeTools === undefined ? {} : { filtered: true }),
   };
-}
-
-function fits(text: string, limit: number): boolean {
-  return text.length * 3 <= limit || (text.length <= limit && Buffer.byteLength(text) <= limit);
 }

@@ -1,7 +1,8 @@
 import type { ConfigView } from "../config/store.ts";
 import type { AgentToolResult } from "../contract.ts";
 import type { Target } from "../runtime/settings.ts";
-import { briefly, shortJson, withoutIcons } from "./list-answer.ts";
+import { briefly, shortJson } from "./json-answer.ts";
+import { withoutIcons } from "./list-answer.ts";
 import type { ToolContext } from "./tool.ts";
 
 const NONE =
