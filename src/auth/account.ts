@@ -1,6 +1,6 @@
-import type { AuthorizerOptions } from "./authorizer-factory.ts";
 import { clientOf, withCredentials } from "./client-choice.ts";
 import { type AuthContext, authContext } from "./context.ts";
+import type { AuthorizerOptions } from "./oauth-authorizer.ts";
 import { forgetStates, newestGrant } from "./resource-state.ts";
 import { amend, emptyRecord, type SignInRecord, type StoreDescription, type StoredGrant } from "./store.ts";
 

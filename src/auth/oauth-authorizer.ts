@@ -1,8 +1,12 @@
 import type { AuthorizedRequest, Authorizer, Challenge } from "../authorizer.ts";
 import { AdapterError, isSituation } from "../errors.ts";
+import type { Limits } from "../limits.ts";
+import type { SendPlain } from "../plain-request.ts";
+import type { Redactor } from "../redactor.ts";
+import { type OAuthSettings, oauthSecrets } from "../server-spec.ts";
 import { type Authorization, authorize, renew } from "./authorize.ts";
 import { type ChallengeFacts, nonceOf, readChallenge, tokenOf } from "./challenge-facts.ts";
-import { type AuthContext, failed, printable } from "./context.ts";
+import { type AuthContext, authContext, failed, printable } from "./context.ts";
 import { isEnding } from "./grants.ts";
 import { exchange } from "./oauth-request.ts";
 import { isPersonless } from "./personless.ts";
@@ -16,25 +20,40 @@ const RENEWAL_PAUSE_MS = 30_000;
 /** The name of an early renewal among the kinds of shared work. */
 const RENEWAL = "renewal";
 
-export interface OAuthAuthorizerOptions {
-  readonly context: AuthContext;
+export interface AuthorizerOptions {
+  /** The server's name, for sentences. */
+  readonly server: string;
+  /** The server's address: the protected resource. */
+  readonly url: string;
+  /** The entry's `oauth`; absent: sign in when challenged, with a client that registers itself. */
+  readonly settings?: OAuthSettings | undefined;
+  /** Shared by all authorizers that are to share what is in flight. */
   readonly store: TokenStore;
-  /** Whether the entry has `oauth` settings: then OAuth is tried whatever scheme the server names. */
-  readonly configured: boolean;
-  readonly openUrl: ((url: string, signal: AbortSignal) => Promise<void>) | undefined;
-  readonly onWaiting: ((authorizationHost: string) => void) | undefined;
+  /** Opens an address in the person's browser. Absent: nobody can be asked, and a needed sign-in ends `auth_required`. */
+  readonly openUrl?: ((url: string, signal: AbortSignal) => Promise<void>) | undefined;
+  /** Told the host at which the person is awaited, before the wait begins. */
+  readonly onWaiting?: ((authorizationHost: string) => void) | undefined;
+  readonly clientInfo: { readonly name: string; readonly version: string };
+  readonly limits: Limits;
+  readonly redactor: Redactor;
+  /** Sends what goes to authorization servers, and fetches metadata documents. */
+  readonly send: SendPlain;
 }
 
-/** Signs in to one protected resource, and keeps the sign-in alive. */
+/**
+ * Signs in to one protected resource, and keeps the sign-in alive. It does nothing until it is asked, and holds nothing open in
+ * between.
+ */
 export class OAuthAuthorizer implements Authorizer {
-  readonly #options: OAuthAuthorizerOptions;
+  readonly #options: AuthorizerOptions;
   readonly #context: AuthContext;
   readonly #state: ResourceState;
 
-  constructor(options: OAuthAuthorizerOptions) {
+  constructor(options: AuthorizerOptions) {
     this.#options = options;
-    this.#context = options.context;
-    this.#state = stateOf(options.store, options.context);
+    this.#context = authContext(options);
+    this.#context.redactor.add(oauthSecrets(this.#context.settings));
+    this.#state = stateOf(options.store, this.#context);
   }
 
   async headers(request: AuthorizedRequest, signal: AbortSignal): Promise<Readonly<Record<string, string>>> {
@@ -70,7 +89,7 @@ export class OAuthAuthorizer implements Authorizer {
   }
 
   /**
-   * Signs in now, whether or not there is a sign-in already (`rpi-mcp login`).
+   * Signs in now, through `openUrl`, whether or not there is a sign-in already (`rpi-mcp login`).
    * @throws AdapterError as `challenge` does
    */
   async signIn(signal: AbortSignal): Promise<void> {
@@ -80,7 +99,8 @@ export class OAuthAuthorizer implements Authorizer {
   }
 
   /**
-   * Takes the address the browser ended at, from a person whose browser is on another machine.
+   * Takes the address that the browser ended at, from a person whose browser runs on another machine, while `signIn` or
+   * `challenge` waits. Either this or the callback itself may come first.
    * @throws AdapterError `auth_required` if it is not the answer of the sign-in that waits; that one goes on waiting.
    */
   completeFromPastedUrl(text: string): void {
@@ -98,7 +118,8 @@ export class OAuthAuthorizer implements Authorizer {
       this.#state.nonce = asked.nonce;
       return;
     }
-    if (!asked.oauth && !this.#options.configured) throw this.#required(challenge);
+    // With `oauth` settings in the entry OAuth is tried whatever scheme the server names.
+    if (!asked.oauth && this.#options.settings === undefined) throw this.#required(challenge);
     if (!(await this.#hasNewer(status, asked))) {
       const alone = this.#options.openUrl === undefined;
       await this.#share(`${status} ${alone} ${asked.scope ?? ""}`, asked, status, false, signal);

@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline";
-import type { SignInAuthorizer } from "../auth/authorizer-factory.ts";
+import type { OAuthAuthorizer } from "../auth/oauth-authorizer.ts";
 import { reasonOf } from "../errors.ts";
 import { fromProcessFolder } from "../process-folder.ts";
 import type { ServerSpec } from "../server-spec.ts";
@@ -17,10 +17,10 @@ export async function login(words: readonly string[], { options, terminal, signa
   const spec = await targetOf("login", words, options);
   const account = await accountOf(spec);
   if (options.trust !== true) await assertApproved(spec, terminal, signal);
-  const { createAuthorizer } = await import("../auth/authorizer-factory.ts");
+  const { OAuthAuthorizer } = await import("../auth/oauth-authorizer.ts");
   const { signInState } = await import("../auth/account.ts");
   const withdrawn = new AbortController();
-  const authorizer = createAuthorizer({
+  const authorizer = new OAuthAuthorizer({
     ...account,
     openUrl: async (url) => {
       await show(url, options, terminal);
@@ -89,7 +89,7 @@ async function show(url: string, { browser }: Options, terminal: Terminal): Prom
 
 /** Takes the address from a person whose browser runs elsewhere; the callback itself may still come first. */
 function takePasted(
-  authorizer: SignInAuthorizer,
+  authorizer: OAuthAuthorizer,
   terminal: Terminal,
   withdrawn: AbortSignal,
   { browser }: Options,

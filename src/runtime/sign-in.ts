@@ -1,5 +1,5 @@
-import { createAuthorizer } from "../auth/authorizer-factory.ts";
 import { DiskStore } from "../auth/disk-store.ts";
+import { OAuthAuthorizer } from "../auth/oauth-authorizer.ts";
 import { workOver } from "../auth/resource-state.ts";
 import type { TokenStore } from "../auth/store.ts";
 import type { Authorizer } from "../authorizer.ts";
@@ -45,7 +45,7 @@ export class SignIns {
       limits,
       onWarning: (message) => logToHost(services, redactor, { level: "warning", server, message }),
     });
-    const inner = createAuthorizer({
+    const inner = new OAuthAuthorizer({
       server,
       url: endpoint.url,
       ...(endpoint.oauth ? { settings: endpoint.oauth } : {}),
@@ -59,7 +59,7 @@ export class SignIns {
     });
     return {
       headers: (request, signal) => inner.headers(request, signal),
-      observe: (headers, status, sent) => inner.observe?.(headers, status, sent),
+      observe: (headers, status, sent) => inner.observe(headers, status, sent),
       challenge: async (challenge, signal) => {
         const end = wait.begin();
         try {

@@ -1,4 +1,4 @@
-import { type AuthorizerOptions, createAuthorizer, type SignInAuthorizer } from "../../src/auth/authorizer-factory.ts";
+import { type AuthorizerOptions, OAuthAuthorizer } from "../../src/auth/oauth-authorizer.ts";
 import { MemoryStore } from "../../src/auth/store.ts";
 import type { Authorizer, Challenge } from "../../src/authorizer.ts";
 import { type Limits, resolveLimits } from "../../src/limits.ts";
@@ -36,8 +36,8 @@ export async function browse(address: string, signal?: AbortSignal): Promise<Pag
 export function authorizerFor(
   url: string,
   options: Partial<Omit<AuthorizerOptions, "limits">> & { limits?: Partial<Limits> } = {},
-): SignInAuthorizer {
-  return createAuthorizer({
+): OAuthAuthorizer {
+  return new OAuthAuthorizer({
     server: "fake",
     url,
     store: new MemoryStore(),
@@ -53,7 +53,7 @@ export function authorizerFor(
 export function withBrowser(
   url: string,
   options: Parameters<typeof authorizerFor>[1] = {},
-): { authorizer: SignInAuthorizer; opened: string[]; pages: Promise<Page>[] } {
+): { authorizer: OAuthAuthorizer; opened: string[]; pages: Promise<Page>[] } {
   const opened: string[] = [];
   const pages: Promise<Page>[] = [];
   const openUrl = async (address: string): Promise<void> => {
