@@ -2,7 +2,8 @@ import { clientOf, withCredentials } from "./client-choice.ts";
 import { type AuthContext, authContext } from "./context.ts";
 import type { AuthorizerOptions } from "./oauth-authorizer.ts";
 import { forgetStates, newestGrant } from "./resource-state.ts";
-import { amend, emptyRecord, type SignInRecord, type StoreDescription, type StoredGrant } from "./store.ts";
+import { emptyRecord, type SignInRecord, type StoredGrant } from "./store/record.ts";
+import { amend, type StoreDescription } from "./store/token-store.ts";
 
 export type AccountOptions = Omit<AuthorizerOptions, "openUrl" | "onWaiting">;
 

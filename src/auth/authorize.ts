@@ -4,13 +4,14 @@ import type { ChallengeFacts } from "./challenge-facts.ts";
 import { KEY_HINT } from "./client-choice.ts";
 import { excerpt, failed } from "./context.ts";
 import { type Discovered, discover } from "./discovery.ts";
-import { newGrant, withClient, withGrant } from "./grants.ts";
+import { newGrant } from "./grants.ts";
 import type { ProofKey } from "./keys.ts";
 import type { SignedIn } from "./party.ts";
 import { isPersonless, requestPersonless } from "./personless.ts";
 import { refreshGrant, type Scene } from "./refresh.ts";
 import { chooseScope, covers, type ScopeChoice, words } from "./scopes.ts";
-import { amend, type SignInRecord, type StoredGrant } from "./store.ts";
+import { type SignInRecord, type StoredGrant, withClient, withGrant } from "./store/record.ts";
+import { amend } from "./store/token-store.ts";
 
 /** One refusal to answer. */
 export interface Authorization extends Scene {

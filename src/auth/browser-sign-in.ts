@@ -2,13 +2,13 @@ import { isAdapterError, isSituation, reasonOf } from "../errors.ts";
 import { type Callback, CallbackListener } from "./callback-listener.ts";
 import { knownClient, registerClient, withCredentials } from "./client-choice.ts";
 import { type AuthContext, cancelledBy, excerpt, failed } from "./context.ts";
-import { withClient, withDoubtIn } from "./grants.ts";
 import type { ProofKey } from "./keys.ts";
 import { checkedUrl } from "./oauth-request.ts";
 import type { Party, PendingAuthorization, SignedIn } from "./party.ts";
 import type { ServerMetadata } from "./server-metadata.ts";
 import { abortable } from "./shared-work.ts";
-import { amend, type StoredClient, type TokenStore } from "./store.ts";
+import { type StoredClient, withClient, withDoubtIn } from "./store/record.ts";
+import { amend, type TokenStore } from "./store/token-store.ts";
 
 /** How to reach the person. */
 export interface Person {

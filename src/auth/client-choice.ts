@@ -2,7 +2,7 @@ import { isSituation } from "../errors.ts";
 import { type AuthContext, failed } from "./context.ts";
 import type { AuthMethod, OAuthClient, Party } from "./party.ts";
 import type { ServerMetadata } from "./server-metadata.ts";
-import type { SignInRecord, StoredClient, StoredGrant } from "./store.ts";
+import type { SignInRecord, StoredClient, StoredGrant } from "./store/record.ts";
 
 /** What else a server may want that names nobody to sign in to. */
 export const KEY_HINT = 'If it wants a key or a password, set that in the "headers" of its entry.';

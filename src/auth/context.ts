@@ -31,8 +31,8 @@ export function authContext(
   return { server, url: new URL(url), settings, clientInfo, limits, redactor, send };
 }
 
-/** Characters of a reason or of a challenge in an error: parts of them come from servers. */
-const MAX_CHARACTERS = 1000;
+/** Of a reason in an error: parts of it come from servers. */
+const REASON_CHARACTERS = 1000;
 
 /** The error of a sign-in that did not succeed; known secrets in the reason are masked. */
 export function failed(
@@ -40,7 +40,7 @@ export function failed(
   reason: string,
   more: Pick<Facts["auth.failed"], "hint" | "oauthError"> = {},
 ): AdapterError<"auth.failed"> {
-  const shown = printable(context.redactor.text(reason));
+  const shown = quoteText(context.redactor.text(reason), REASON_CHARACTERS);
   return new AdapterError("auth.failed", { server: context.server, reason: shown, ...more });
 }
 
@@ -51,10 +51,5 @@ export function cancelledBy(signal: AbortSignal, server: string): AdapterError {
 
 /** Remote text as it may be quoted within a sentence. */
 export function excerpt(text: string, limits: Limits): string {
-  return printable(text, limits.quotedCharacters);
-}
-
-/** Remote text as it may be shown: one line, without control characters, bounded. */
-export function printable(text: string, characters: number = MAX_CHARACTERS): string {
-  return quoteText(text, characters);
+  return quoteText(text, limits.quotedCharacters);
 }

@@ -1,9 +1,7 @@
 import type { ProofKey } from "./keys.ts";
 import type { Tokens } from "./party.ts";
 import type { ServerMetadata } from "./server-metadata.ts";
-import type { SignInRecord, StoredClient, StoredGrant } from "./store.ts";
-
-const KEPT = 5;
+import type { StoredClient, StoredGrant } from "./store/record.ts";
 
 /** What was asked for when tokens were issued. */
 export interface GrantRequest {
@@ -57,46 +55,4 @@ function timed(tokens: Tokens): Pick<StoredGrant, "accessToken" | "tokenType" | 
 export function isEnding({ expiresAt, obtainedAt }: StoredGrant): boolean {
   if (expiresAt === undefined) return false;
   return Date.now() >= expiresAt - Math.min(60_000, (expiresAt - obtainedAt) / 10);
-}
-
-/** The record with the grant in it, in place of an older one with the same key; long unused ones are dropped. */
-export function withGrant(record: SignInRecord, grant: StoredGrant): SignInRecord {
-  const { wantedScope: _, ...rest } = record;
-  const others = record.grants.filter((other) => !sameKey(other, grant));
-  return { ...rest, grants: [grant, ...others].slice(0, KEPT) };
-}
-
-/** Of an issuer only the newest registration is of use, besides those that tokens are renewed with. */
-export function withClient(record: SignInRecord, client: StoredClient): SignInRecord {
-  const isOld = (other: StoredClient): boolean => other.kind === "registered" && other.issuer === client.issuer;
-  const others = record.clients
-    .filter((other) => !isClient(other, client))
-    .filter((other) => client.kind !== "registered" || !isOld(other) || isNeeded(record, other));
-  return { ...record, clients: [client, ...others].slice(0, KEPT) };
-}
-
-export function withoutClient(record: SignInRecord, client: StoredClient): SignInRecord {
-  return { ...record, clients: record.clients.filter((other) => !isClient(other, client)) };
-}
-
-/** The record without the client as far as sign-ins go: it stays for the tokens that are renewed with it. */
-export function withDoubtIn(record: SignInRecord, client: StoredClient): SignInRecord {
-  if (!isNeeded(record, client)) return withoutClient(record, client);
-  const clients = record.clients.map((each) => (isClient(each, client) ? { ...each, doubtful: true } : each));
-  return { ...record, clients };
-}
-
-function isNeeded({ grants }: SignInRecord, client: StoredClient): boolean {
-  return grants.some((grant) => grant.refreshToken !== undefined && isClient(grant, client));
-}
-
-type ClientName = Pick<StoredClient, "issuer" | "kind" | "clientId">;
-
-function isClient(a: ClientName, b: ClientName): boolean {
-  return a.issuer === b.issuer && a.kind === b.kind && a.clientId === b.clientId;
-}
-
-/** Grants are kept by authorization server, resource and client. */
-export function sameKey(a: StoredGrant, b: StoredGrant): boolean {
-  return a.resource === b.resource && isClient(a, b);
 }

@@ -3,22 +3,26 @@ import { AdapterError, isSituation } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import type { SendPlain } from "../plain-request.ts";
 import type { Redactor } from "../redactor.ts";
+import { quoteText } from "../remote-text.ts";
 import { type OAuthSettings, oauthSecrets } from "../server-spec.ts";
 import { type Authorization, authorize, renew } from "./authorize.ts";
 import { type ChallengeFacts, nonceOf, readChallenge, tokenOf } from "./challenge-facts.ts";
-import { type AuthContext, authContext, failed, printable } from "./context.ts";
+import { type AuthContext, authContext, failed } from "./context.ts";
 import { isEnding } from "./grants.ts";
 import { exchange } from "./oauth-request.ts";
 import { isPersonless } from "./personless.ts";
 import { newestGrant, type ResourceState, stateOf } from "./resource-state.ts";
 import { covers } from "./scopes.ts";
 import { abortable, SharedWork } from "./shared-work.ts";
-import type { StoredGrant, TokenStore } from "./store.ts";
+import type { StoredGrant } from "./store/record.ts";
+import type { TokenStore } from "./store/token-store.ts";
 
 /** After a failed renewal the next one waits this long; until then the server decides about the old token. */
 const RENEWAL_PAUSE_MS = 30_000;
 /** The name of an early renewal among the kinds of shared work. */
 const RENEWAL = "renewal";
+/** Of what a server says in `WWW-Authenticate`. */
+const CHALLENGE_CHARACTERS = 1000;
 
 export interface AuthorizerOptions {
   /** The server's name, for sentences. */
@@ -246,7 +250,7 @@ export class OAuthAuthorizer implements Authorizer {
 
 /** The facts of the refusal, which the sign-in itself does not know. */
 function withFacts(error: unknown, { status, wwwAuthenticate }: Challenge): unknown {
-  const facts = { status, wwwAuthenticate: printable(wwwAuthenticate) };
+  const facts = { status, wwwAuthenticate: quoteText(wwwAuthenticate, CHALLENGE_CHARACTERS) };
   if (isSituation(error, "auth.required")) return new AdapterError("auth.required", { ...error.details, ...facts });
   if (isSituation(error, "auth.failed")) return new AdapterError("auth.failed", { ...error.details, ...facts });
   return error;

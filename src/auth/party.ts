@@ -1,7 +1,7 @@
 import type { AuthContext } from "./context.ts";
 import type { ProofKey, SigningKey } from "./keys.ts";
 import type { ServerMetadata } from "./server-metadata.ts";
-import type { StoredClient } from "./store.ts";
+import type { StoredClient } from "./store/record.ts";
 
 export type AuthMethod = "none" | "client_secret_basic" | "client_secret_post" | "private_key_jwt";
 

@@ -3,7 +3,7 @@ import { type AuthContext, failed } from "./context.ts";
 import type { ProofKey } from "./keys.ts";
 import type { OAuthClient, Party, SignedIn } from "./party.ts";
 import { type ServerMetadata, serverMetadata } from "./server-metadata.ts";
-import type { SignInRecord, StoredClient } from "./store.ts";
+import type { SignInRecord, StoredClient } from "./store/record.ts";
 
 /** A grant that needs no person at the machine. */
 export interface PersonlessGrant {

@@ -1,11 +1,19 @@
 import { isSituation } from "../errors.ts";
 import { clientOf, withCredentials } from "./client-choice.ts";
 import { type AuthContext, cancelledBy } from "./context.ts";
-import { renewedGrant, sameKey, withGrant, withoutClient } from "./grants.ts";
+import { renewedGrant } from "./grants.ts";
 import type { Party } from "./party.ts";
 import type { ResourceState } from "./resource-state.ts";
 import type { ServerMetadata } from "./server-metadata.ts";
-import type { SignInRecord, StoredClient, StoredGrant, TokenStore } from "./store.ts";
+import {
+  type SignInRecord,
+  type StoredClient,
+  type StoredGrant,
+  sameKey,
+  withGrant,
+  withoutClient,
+} from "./store/record.ts";
+import type { TokenStore } from "./store/token-store.ts";
 
 /** Where an authorization happens. */
 export interface Scene {

@@ -4,7 +4,8 @@ import { mayUse } from "./client-choice.ts";
 import type { AuthContext } from "./context.ts";
 import type { ProofKey } from "./keys.ts";
 import type { SharedWork } from "./shared-work.ts";
-import type { SignInRecord, StoredGrant, TokenStore } from "./store.ts";
+import type { SignInRecord, StoredGrant } from "./store/record.ts";
+import type { TokenStore } from "./store/token-store.ts";
 
 /** What all authorizers of one store, address and client share in this process. */
 export class ResourceState {

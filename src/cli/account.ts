@@ -16,7 +16,7 @@ export async function accountOf({ name: server, endpoint, secrets }: ServerSpec)
   }
   const { url, oauth } = endpoint;
   if (oauth === false) throw new AdapterError("cli.signIn", { server, reason: 'its entry says "oauth": false' });
-  const { DiskStore } = await import("../auth/disk-store.ts");
+  const { DiskStore } = await import("../auth/store/disk-store.ts");
   const { sendPlain } = await import("../transport/send-plain.ts");
   const redactor = new Redactor();
   redactor.add(secrets);

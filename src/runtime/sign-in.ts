@@ -1,7 +1,7 @@
-import { DiskStore } from "../auth/disk-store.ts";
 import { OAuthAuthorizer } from "../auth/oauth-authorizer.ts";
 import { workOver } from "../auth/resource-state.ts";
-import type { TokenStore } from "../auth/store.ts";
+import { DiskStore } from "../auth/store/disk-store.ts";
+import type { TokenStore } from "../auth/store/token-store.ts";
 import type { Authorizer } from "../authorizer.ts";
 import type { HostServices } from "../contract.ts";
 import { AdapterError } from "../errors.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { type AccountOptions, logout, signInState } from "../../src/auth/account.ts";
-import { MemoryStore } from "../../src/auth/store.ts";
+import { MemoryStore } from "../../src/auth/store/memory-store.ts";
 import { resolveLimits } from "../../src/limits.ts";
 import { Redactor } from "../../src/redactor.ts";
 import { sendPlain } from "../../src/transport/send-plain.ts";

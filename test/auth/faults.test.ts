@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import type { AuthContext } from "../../src/auth/context.ts";
 import { checkedUrl } from "../../src/auth/oauth-request.ts";
 import { workOver } from "../../src/auth/resource-state.ts";
-import { MemoryStore } from "../../src/auth/store.ts";
+import { MemoryStore } from "../../src/auth/store/memory-store.ts";
 import { type AdapterError, isAdapterError } from "../../src/errors.ts";
 import { LIMITS } from "../../src/limits.ts";
 import { Redactor } from "../../src/redactor.ts";

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it, jest } from "@jest/globals";
 import { jwtVerify } from "jose";
-import { MemoryStore } from "../../src/auth/store.ts";
+import { MemoryStore } from "../../src/auth/store/memory-store.ts";
 import { FakeAuthorizationServer, FakeResource, FakeServer, json, type Seen } from "../support/fake-oauth.ts";
 import { authorizerFor, call, refuse } from "../support/oauth-client.ts";
 

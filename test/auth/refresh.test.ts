@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from "@jest/globals";
-import { MemoryStore, type TokenStore } from "../../src/auth/store.ts";
+import { MemoryStore } from "../../src/auth/store/memory-store.ts";
+import type { TokenStore } from "../../src/auth/store/token-store.ts";
 import { Redactor } from "../../src/redactor.ts";
 import { FakeAuthorizationServer, FakeResource, json } from "../support/fake-oauth.ts";
 import { authorizerFor, browse, call, refuse, withBrowser } from "../support/oauth-client.ts";

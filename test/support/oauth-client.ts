@@ -1,5 +1,5 @@
 import { type AuthorizerOptions, OAuthAuthorizer } from "../../src/auth/oauth-authorizer.ts";
-import { MemoryStore } from "../../src/auth/store.ts";
+import { MemoryStore } from "../../src/auth/store/memory-store.ts";
 import type { Authorizer, Challenge } from "../../src/authorizer.ts";
 import { type Limits, resolveLimits } from "../../src/limits.ts";
 import { Redactor } from "../../src/redactor.ts";

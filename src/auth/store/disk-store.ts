@@ -1,21 +1,15 @@
 import { createHash, randomUUID } from "node:crypto";
 import { chmod, lstat, mkdir, open, readdir, rename, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { AdapterError, isAdapterError, reasonOf } from "../errors.ts";
-import { LIMITS, type Limits } from "../limits.ts";
-import { cancelledBy } from "./context.ts";
+import { AdapterError, isAdapterError, reasonOf } from "../../errors.ts";
+import { LIMITS, type Limits } from "../../limits.ts";
+import { cancelledBy } from "../context.ts";
 import { dataFolder } from "./data-folder.ts";
 import { type LockResult, lockFile } from "./file-lock.ts";
+import { MemoryStore } from "./memory-store.ts";
 import { insisting } from "./momentary.ts";
-import {
-  type Change,
-  emptyRecord,
-  isEmpty,
-  MemoryStore,
-  type SignInRecord,
-  type StoreDescription,
-  type TokenStore,
-} from "./store.ts";
+import { emptyRecord, isEmpty, type SignInRecord } from "./record.ts";
+import type { Change, StoreDescription, TokenStore } from "./token-store.ts";
 
 export interface DiskStoreOptions {
   /** Default: the platform's data folder. */

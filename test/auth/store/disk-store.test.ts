@@ -7,12 +7,12 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { build } from "esbuild";
-import { dataFolder } from "../../src/auth/data-folder.ts";
-import { DiskStore } from "../../src/auth/disk-store.ts";
-import type { SignInRecord, StoredClient } from "../../src/auth/store.ts";
-import { resolveLimits } from "../../src/limits.ts";
-import { FakeAuthorizationServer, FakeResource } from "../support/fake-oauth.ts";
-import { call, withBrowser } from "../support/oauth-client.ts";
+import { dataFolder } from "../../../src/auth/store/data-folder.ts";
+import { DiskStore } from "../../../src/auth/store/disk-store.ts";
+import type { SignInRecord, StoredClient } from "../../../src/auth/store/record.ts";
+import { resolveLimits } from "../../../src/limits.ts";
+import { FakeAuthorizationServer, FakeResource } from "../../support/fake-oauth.ts";
+import { call, withBrowser } from "../../support/oauth-client.ts";
 
 const URL_A = "https://a.example/mcp";
 const CLIENT: StoredClient = {
@@ -32,7 +32,7 @@ let program: string;
 beforeAll(async () => {
   scratch = await mkdtemp(join(tmpdir(), "store-test-"));
   program = join(scratch, "store-process.mjs");
-  const source = fileURLToPath(new URL("../fixtures/auth/store-process.ts", import.meta.url));
+  const source = fileURLToPath(new URL("../../fixtures/auth/store-process.ts", import.meta.url));
   await build({
     entryPoints: [source],
     outfile: program,
@@ -250,7 +250,8 @@ describe("several processes", () => {
 
   /** The same on a disk that refuses for a moment. */
   async function startOn(refuses: string, ...args: string[]): Promise<{ go: () => Promise<unknown> }> {
-    const disk = refuses === "" ? [] : [`--import=${new URL("../fixtures/auth/refusing-disk.mjs", import.meta.url)}`];
+    const disk =
+      refuses === "" ? [] : [`--import=${new URL("../../fixtures/auth/refusing-disk.mjs", import.meta.url)}`];
     const env = { ...process.env, REFUSES: refuses };
     const child = spawn(process.execPath, [...disk, program, ...args], { env, stdio: ["pipe", "pipe", "inherit"] });
     children.push(child);
