@@ -160,13 +160,13 @@ export class OAuthAuthorizer implements Authorizer {
       if (!forced && (await this.#hasNewer(status, asked))) return;
     }
     const { onWaiting } = this.#options;
-    if (onWaiting !== undefined) state.watchers.add(onWaiting);
+    if (onWaiting !== undefined) state.watchers.push(onWaiting);
     try {
       if (state.work !== undefined && state.waitingAt !== undefined) onWaiting?.(state.waitingAt);
       state.work ??= this.#start(key, (inner) => authorize(this.#authorization(asked, status, forced), inner));
       await state.work.join(signal, server);
     } finally {
-      if (onWaiting !== undefined) state.watchers.delete(onWaiting);
+      if (onWaiting !== undefined) state.watchers.splice(state.watchers.indexOf(onWaiting), 1);
     }
   }
 
@@ -198,7 +198,7 @@ export class OAuthAuthorizer implements Authorizer {
       openUrl,
       onWaiting: (host) => {
         state.waitingAt = host;
-        for (const watcher of state.watchers) watcher(host);
+        for (const watcher of new Set(state.watchers)) watcher(host);
       },
       onListening: (listener) => {
         state.listener = listener;

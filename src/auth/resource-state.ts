@@ -17,9 +17,9 @@ export class ResourceState {
   work: SharedWork | undefined;
   /** Where the answer of a sign-in is awaited. */
   listener: CallbackListener | undefined;
-  /** The host a person is awaited at, and who wants to know. */
+  /** The host a person is awaited at, and who wants to know: once for each who waits. */
   waitingAt: string | undefined;
-  readonly watchers: Set<(host: string) => void> = new Set();
+  readonly watchers: ((host: string) => void)[] = [];
   /** The resource's latest DPoP nonce. */
   nonce: string | undefined;
   /** The access token in use, once the resource has accepted it. */

@@ -59,6 +59,20 @@ describe("signing in through the browser", () => {
     expect(order).toEqual([new URL(server.origin).host]);
   });
 
+  it("says where it waits also when a call that was refused with it has been cancelled before", async () => {
+    const hosts: string[] = [];
+    const controller = new AbortController();
+    resource.overrides.set(resource.metadataPath, (_seen, response) => {
+      controller.abort();
+      setImmediate(() => json(response, 200, resource.describe?.() ?? {}));
+    });
+    const { authorizer } = withBrowser(resource.url, { onWaiting: (host) => hosts.push(host) });
+    const [first, second] = [call(authorizer, resource.url, controller.signal), call(authorizer, resource.url)];
+    await expect(first).rejects.toMatchObject({ code: "cancelled" });
+    expect(await second).toEqual({ status: 200, answered: 1 });
+    expect(hosts).toEqual([new URL(server.origin).host]);
+  });
+
   it("asks once for all calls that were refused at the same time", async () => {
     const hosts: string[] = [];
     const { authorizer, opened } = withBrowser(resource.url, { onWaiting: (host) => hosts.push(host) });
