@@ -13,3 +13,8 @@ export function readUrl(text: string): { readonly url: URL } | { readonly reason
   url.hash = "";
   return { url };
 }
+
+/** Whether an address leads to this machine. */
+export function isLoopback({ hostname }: URL): boolean {
+  return hostname === "localhost" || hostname.endsWith(".localhost") || /^(127\.[\d.]+|\[::1\])$/.test(hostname);
+}

@@ -3,6 +3,7 @@ import { isAdapterError, isSituation, reasonOf } from "../errors.ts";
 import type { PlainAnswer } from "../plain-request.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import { OFFERED } from "../protocol/versions.ts";
+import { isLoopback } from "../web-address.ts";
 import { type AuthContext, cancelledBy, excerpt, failed } from "./context.ts";
 
 export interface OAuthRequest {
@@ -68,10 +69,6 @@ export function checkedUrl(context: AuthContext, value: unknown, what: string): 
     throw failed(context, `${what} (${shown === "null" ? url.protocol : shown}) does not use https`);
   }
   return url;
-}
-
-function isLoopback({ hostname }: URL): boolean {
-  return hostname === "localhost" || hostname.endsWith(".localhost") || /^(127\.[\d.]+|\[::1\])$/.test(hostname);
 }
 
 function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { isObject } from "../../protocol/jsonrpc.ts";
+import { isLoopback } from "../../web-address.ts";
 import type { Json } from "../document.ts";
 import { literal } from "../expand.ts";
 import type { Refuse } from "../refuse.ts";
@@ -82,14 +83,9 @@ function remote(value: Json, refuse: Refuse): Json {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined) throw refuse("url", "is not a valid address");
   if (url.includes("#")) throw refuse("url", "must not have a fragment");
-  if (parsed.protocol === "http:" && !isLoopback(parsed.hostname))
-    throw refuse("url", "must be https, except on this machine");
+  if (parsed.protocol === "http:" && !isLoopback(parsed)) throw refuse("url", "must be https, except on this machine");
   const headers = texts(value.headers, "headers", refuse).map(([name, text]) => [name, literal(text)] as const);
   return { type, url: literal(url), headers: Object.fromEntries(headers) };
-}
-
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "[::1]" || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
 function texts(value: unknown, field: string, refuse: Refuse): readonly (readonly [string, string])[] {
