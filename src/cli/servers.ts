@@ -1,5 +1,4 @@
 import type { ConfigView } from "../config/store.ts";
-import { AdapterError } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
 import type { ServerSpec } from "../server-spec.ts";
 
@@ -17,13 +16,9 @@ export async function loadConfig({ cwd, configPath }: Where): Promise<ConfigView
 
 /** The settings of one server, ready to use. @throws AdapterError `server_not_found`, `config_error` */
 export async function specOf(server: string, where: Where): Promise<ServerSpec> {
-  const { servers, problems } = await loadConfig(where);
-  const entry = servers.get(server);
+  const view = await loadConfig(where);
+  const entry = view.servers.get(server);
   if (entry !== undefined) return entry.spec({ cwd: where.cwd });
-  const told = problems.map(({ error }) => error.message);
-  throw new AdapterError("server.unknown", {
-    server,
-    configured: [...servers.keys()],
-    ...(told.length === 0 ? {} : { problems: told }),
-  });
+  const { unknownServer } = await import("../config/store.ts");
+  throw unknownServer(server, view);
 }

@@ -1,6 +1,5 @@
-import type { ConfigProblem } from "../config/store.ts";
+import { type ConfigProblem, mayHideServers } from "../config/candidate.ts";
 import type { AgentToolResult, ErrorCode } from "../contract.ts";
-import type { Situation } from "../messages.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import { failureOf } from "./failure.ts";
 import { inTurns } from "./in-turns.ts";
@@ -120,10 +119,7 @@ function ofUrl({ details }: AgentToolResult): Surveyed {
   return { server, transport: "http", enabled: true, ...identity(details), tools: countOf(details), state: "ok" };
 }
 
-/** A file that all can change, and what is ignored, hide no server. */
-const HARMLESS: ReadonlySet<Situation> = new Set(["config.writable", "config.entry", "config.ignored"]);
-
-function problemOf({ configPath, error }: ConfigProblem): SurveyedProblem {
-  const serious = !HARMLESS.has(error.situation);
-  return { configPath, serious, error: { code: error.code, message: error.message } };
+function problemOf(problem: ConfigProblem): SurveyedProblem {
+  const { configPath, error } = problem;
+  return { configPath, serious: mayHideServers(problem), error: { code: error.code, message: error.message } };
 }

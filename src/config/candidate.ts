@@ -1,4 +1,5 @@
 import type { AdapterError } from "../errors.ts";
+import type { Situation } from "../messages.ts";
 import type { ServerSpec } from "../server-spec.ts";
 
 /** What one file says about one server, in our own format. */
@@ -17,4 +18,12 @@ export interface Candidate {
 export interface ConfigProblem {
   readonly configPath: string;
   readonly error: AdapterError;
+}
+
+/** A file that all can change, and what is ignored, hide no server. */
+const HARMLESS: ReadonlySet<Situation> = new Set(["config.writable", "config.entry", "config.ignored"]);
+
+/** Whether it may keep servers from being known. */
+export function mayHideServers({ error }: ConfigProblem): boolean {
+  return !HARMLESS.has(error.situation);
 }

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
+import { AdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
-import type { ConfigProblem } from "./candidate.ts";
+import { type ConfigProblem, mayHideServers } from "./candidate.ts";
 import type { ConfigEntry, Environment } from "./entry.ts";
 import { type FileSystem, Files, type Tracked } from "./files.ts";
 import { defaultLayers, gather, type Layer } from "./layers.ts";
@@ -133,4 +134,18 @@ export class ConfigStore {
     const { env = process.env, platform = process.platform } = this.#options;
     return { env, platform, home };
   }
+}
+
+/** Why a server that was named is not there. */
+export function unknownServer(server: string, view: ConfigView): AdapterError {
+  const problems = view.problems.map((problem) => problem.error.message);
+  const [only] = view.problems;
+  // Where there is nothing but a file that cannot be used, the file is the matter.
+  if (view.servers.size === 0 && view.problems.length === 1 && only !== undefined && mayHideServers(only))
+    return only.error;
+  return new AdapterError("server.unknown", {
+    server,
+    configured: [...view.servers.keys()],
+    ...(problems.length === 0 ? {} : { problems }),
+  });
 }

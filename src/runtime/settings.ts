@@ -1,4 +1,4 @@
-import { ConfigStore, type ConfigView } from "../config/store.ts";
+import { ConfigStore, type ConfigView, unknownServer } from "../config/store.ts";
 import { specForUrl } from "../config/url-target.ts";
 import { AdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
@@ -129,16 +129,4 @@ function isOf({ files }: ConfigView, { configPath }: ServerSpec): boolean {
 
 function isSame(one: Target, other: Target): boolean {
   return one.server === other.server && one.configPath === other.configPath && one.url === other.url;
-}
-
-function unknownServer(server: string, view: ConfigView): AdapterError {
-  const problems = view.problems.map((problem) => problem.error.message);
-  const [only] = view.problems;
-  // With an explicit file that cannot be read, the file is the matter.
-  if (view.servers.size === 0 && only !== undefined && view.problems.length === 1) return only.error;
-  return new AdapterError("server.unknown", {
-    server,
-    configured: [...view.servers.keys()],
-    ...(problems.length === 0 ? {} : { problems }),
-  });
 }
