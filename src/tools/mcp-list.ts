@@ -59,9 +59,10 @@ async function close(target: Target, { runtime, scope }: ToolContext): Promise<A
   // A server whose entry or file is gone or broken meanwhile can still be released.
   const view = await runtime.settings.view(scope, configPath).catch(() => undefined);
   const entry = view?.servers.get(name);
+  const files = entry !== undefined ? [entry.configPath] : configPath !== undefined ? view?.files : undefined;
   const open = runtime.registry
     .status(scope)
-    .filter((slot) => slot.name === name && (entry === undefined || slot.spec.configPath === entry.configPath));
+    .filter(({ name: each, spec }) => each === name && files?.includes(spec.configPath ?? "") !== false);
   if (open.length === 0 && entry === undefined) await runtime.settings.resolve(scope, target);
   await Promise.all(open.map(({ spec }) => runtime.registry.close(scope, spec)));
   return json({ server: name, closed: true });

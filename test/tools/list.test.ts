@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { factOf, harnesses, jsonOf, textOf } from "../support/plugin-harness.ts";
 
@@ -294,6 +295,17 @@ describe("mcp_list with an action", () => {
     host.context = { cwd: host.folder, sessionId: "other" };
     expect(jsonOf(await host.run("mcp_list", { action: "status" }))).toEqual({ connections: [] });
     expect(host.pids("plain")).toHaveLength(1);
+  });
+
+  test("close of a file that does not have the server leaves that of another file alone", async () => {
+    const host = make().serve("one", "processes", "plain");
+    await host.list("one");
+    const configPath = join(host.folder, "other.json");
+    writeFileSync(configPath, JSON.stringify({ mcpServers: {} }));
+    const params = { configPath, server: "one", action: "close" };
+    expect((await host.failure("mcp_list", params)).code).toBe("server_not_found");
+    await host.list("one");
+    expect(host.pids("one")).toHaveLength(1);
   });
 
   test("close releases that one connection, and the next call makes a new one", async () => {
