@@ -1,4 +1,4 @@
-import type { JsonRpcErrorObject, JsonRpcMessage, JsonRpcRequest, RequestId } from "./jsonrpc.ts";
+import type { JsonRpcMessage, JsonRpcRequest, RequestId } from "./jsonrpc.ts";
 
 /** What the connection must do for a dialect; read once by `Transport.adopt`. */
 export interface Wire {
@@ -62,38 +62,3 @@ export interface ClientIdentity {
   /** Ask for log messages of this level, where a request has to ask. */
   readonly logLevel?: string;
 }
-
-/** What happened after the opening sent a message. */
-export type Probe =
-  | { readonly kind: "reply"; readonly message: JsonRpcMessage }
-  | { readonly kind: "rejected"; readonly status: number; readonly body: string }
-  | { readonly kind: "closed" }
-  | { readonly kind: "sent" };
-
-/** A step of the opening: send this, on a fresh connection if `fresh` is set. */
-export interface OpeningStep {
-  readonly message: JsonRpcMessage;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** The old connection is of no use for this message. */
-  readonly fresh?: boolean;
-  /** Headers and session handling that must hold before the message is sent. */
-  readonly adopt?: Wire;
-}
-
-/** Why an opening found no dialect. Words are made elsewhere. */
-export type OpeningFailure =
-  /** `answered` is one version or several, `named` the list as it came. */
-  | {
-      readonly kind: "version";
-      readonly offered: string;
-      readonly answered: string | null;
-      readonly named?: readonly unknown[];
-    }
-  | { readonly kind: "refused"; readonly rpcError: JsonRpcErrorObject }
-  /** The probe itself is the reason; the caller has the error that produced it. */
-  | { readonly kind: "probe"; readonly probe: Probe };
-
-export type OpeningResult = { readonly dialect: Dialect } | { readonly failure: OpeningFailure };
-
-/** Negotiation as a coroutine: yields what to send, is resumed with what came back, returns the choice. */
-export type Opening = Generator<OpeningStep, OpeningResult, Probe>;

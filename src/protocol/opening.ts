@@ -1,14 +1,6 @@
 import { cut } from "../cut.ts";
 import { LIMITS } from "../limits.ts";
-import type {
-  ClientIdentity,
-  Opening,
-  OpeningFailure,
-  OpeningResult,
-  OpeningStep,
-  Probe,
-  ServerIdentity,
-} from "./dialect.ts";
+import type { ClientIdentity, Dialect, ServerIdentity, Wire } from "./dialect.ts";
 import { handshakeDialect, handshakeWire } from "./handshake.ts";
 import { mirrorHeaders } from "./headers.ts";
 import {
@@ -16,12 +8,48 @@ import {
   isObject,
   isResponse,
   type JsonRpcErrorObject,
+  type JsonRpcMessage,
   type JsonRpcRequest,
   parseMessages,
   UNSUPPORTED_PROTOCOL_VERSION,
 } from "./jsonrpc.ts";
 import { discoveredIdentity, statelessDialect, statelessRequest, statelessWire } from "./stateless.ts";
 import { declarable, isHandshake, OFFERED, otherHandshake, REVISIONS, SELF_DESCRIBING } from "./versions.ts";
+
+/** What happened after the opening sent a message. */
+export type Probe =
+  | { readonly kind: "reply"; readonly message: JsonRpcMessage }
+  | { readonly kind: "rejected"; readonly status: number; readonly body: string }
+  | { readonly kind: "closed" }
+  | { readonly kind: "sent" };
+
+/** A step of the opening: send this, on a fresh connection if `fresh` is set. */
+export interface OpeningStep {
+  readonly message: JsonRpcMessage;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The old connection is of no use for this message. */
+  readonly fresh?: boolean;
+  /** Headers and session handling that must hold before the message is sent. */
+  readonly adopt?: Wire;
+}
+
+/** Why an opening found no dialect. Words are made elsewhere. */
+export type OpeningFailure =
+  /** `answered` is one version or several, `named` the list as it came. */
+  | {
+      readonly kind: "version";
+      readonly offered: string;
+      readonly answered: string | null;
+      readonly named?: readonly unknown[];
+    }
+  | { readonly kind: "refused"; readonly rpcError: JsonRpcErrorObject }
+  /** The probe itself is the reason; the caller has the error that produced it. */
+  | { readonly kind: "probe"; readonly probe: Probe };
+
+export type OpeningResult = { readonly dialect: Dialect } | { readonly failure: OpeningFailure };
+
+/** Negotiation as a coroutine: yields what to send, is resumed with what came back, returns the choice. */
+export type Opening = Generator<OpeningStep, OpeningResult, Probe>;
 
 /** Ids of the opening's own requests; those of the session come after them. */
 const INITIALIZE_ID = 1;

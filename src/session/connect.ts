@@ -1,7 +1,7 @@
 import type { Cancellation } from "../cancellation.ts";
 import { cut } from "../cut.ts";
 import { AdapterError, isSituation } from "../errors.ts";
-import type { ClientIdentity, Dialect, OpeningFailure, OpeningStep, Probe } from "../protocol/dialect.ts";
+import type { ClientIdentity, Dialect } from "../protocol/dialect.ts";
 import {
   isFailure,
   isRequest,
@@ -10,7 +10,7 @@ import {
   type JsonRpcRequest,
   parseMessages,
 } from "../protocol/jsonrpc.ts";
-import { negotiate } from "../protocol/opening.ts";
+import { negotiate, type OpeningFailure, type OpeningStep, type Probe } from "../protocol/opening.ts";
 import { REVISIONS } from "../protocol/versions.ts";
 import type { Raw, Rejection, SendOptions, Sink, Transport } from "../transport/transport.ts";
 import { sendNotice } from "./notice.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
-import type { ClientIdentity, OpeningResult, OpeningStep, Probe } from "../../src/protocol/dialect.ts";
-import { negotiate } from "../../src/protocol/opening.ts";
+import type { ClientIdentity } from "../../src/protocol/dialect.ts";
+import { negotiate, type OpeningResult, type OpeningStep, type Probe } from "../../src/protocol/opening.ts";
 import { REVISIONS } from "../../src/protocol/versions.ts";
 
 const OLD = "2025-11-25";
