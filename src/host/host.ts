@@ -156,7 +156,8 @@ async function importRegister(entry: string): Promise<Register> {
   try {
     module = await import(pathToFileURL(entry).href);
   } catch (error) {
-    throw new AdapterError("config.unreadable", { configPath: entry, reason: reasonOf(error) }, { cause: error });
+    const reason = `cannot be imported: ${reasonOf(error)}`;
+    throw new AdapterError("config.shape", { configPath: entry, reason }, { cause: error });
   }
   const register = typeof module.register === "function" ? module.register : module.default;
   if (typeof register === "function") return register as Register;

@@ -15,12 +15,13 @@ export interface Manifest {
 /** Reads `plugin.json` of a plugin's folder. @throws AdapterError `config_error`. */
 export async function readManifest(pluginDir: string): Promise<Manifest> {
   const path = join(pluginDir, "plugin.json");
-  const bad = (reason: string): AdapterError => new AdapterError("config.shape", { configPath: path, reason });
+  const bad = (reason: string, options?: ErrorOptions): AdapterError =>
+    new AdapterError("config.shape", { configPath: path, reason }, options);
   let manifest: unknown;
   try {
     manifest = JSON.parse(await readFile(path, "utf8"));
   } catch (error) {
-    throw new AdapterError("config.unreadable", { configPath: path, reason: reasonOf(error) }, { cause: error });
+    throw bad(`cannot be read (${reasonOf(error)}); a plugin is loaded by the folder that holds it`, { cause: error });
   }
   const extensions = isObject(manifest) ? manifest["extensions"] : undefined;
   const extension = isObject(extensions) ? extensions[EXTENSION] : undefined;

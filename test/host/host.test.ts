@@ -117,8 +117,8 @@ describe("loading a plugin", () => {
     ["an entry outside of the plugin", TOY, { abiVersion: 1, entry: "../entry.mjs" }, "outside"],
     ["an absolute entry", TOY, { abiVersion: 1, entry: "/entry.mjs" }, "inside"],
     ["no entry", TOY, { abiVersion: 1 }, "entry"],
-    ["an entry that does not exist", TOY, { abiVersion: 1, entry: "./missing.mjs" }, "missing.mjs"],
-    ["an entry that cannot be read", "export {", undefined, "entry.mjs"],
+    ["an entry that does not exist", TOY, { abiVersion: 1, entry: "./missing.mjs" }, "missing.mjs: cannot be imported"],
+    ["an entry that cannot be read", "export {", undefined, "entry.mjs: cannot be imported"],
     ["no register function", "export const a = 1;", undefined, "register"],
     ["a plugin that refuses", "export const register = () => 7;", undefined, "7"],
     ["a plugin that throws", "export const register = () => { throw new Error('broken'); };", undefined, "broken"],
@@ -132,17 +132,17 @@ describe("loading a plugin", () => {
   });
 
   test.each([
-    ["is missing", undefined],
-    ["is no JSON", "{"],
-    ["is for other hosts", '{"name":"x"}'],
-    ["is no object", "[]"],
-  ])("fails as config_error where plugin.json %s", async (_, content) => {
+    ["is missing", undefined, "loaded by the folder that holds it"],
+    ["is no JSON", "{", "cannot be read"],
+    ["is for other hosts", '{"name":"x"}', "no plugin for this host"],
+    ["is no object", "[]", "no plugin for this host"],
+  ])("fails as config_error where plugin.json %s", async (_, content, words) => {
     const path = join(folder, "odd");
     mkdirSync(path);
     if (content !== undefined) writeFileSync(join(path, "plugin.json"), content);
     await expect(host().load(path)).rejects.toMatchObject({
       code: "config_error",
-      message: expect.stringContaining("plugin.json"),
+      message: expect.stringMatching(new RegExp(`plugin\\.json: .*${words}`)),
     });
   });
 
