@@ -9,9 +9,6 @@ import { merge } from "./merge.ts";
 import { type Place, type PlaceOptions, placeKey, placeOf } from "./place.ts";
 import { loadShapeCheck } from "./shape.ts";
 
-export type { ConfigProblem } from "./candidate.ts";
-export type { ConfigEntry } from "./entry.ts";
-
 /** The configured servers, as the files said at the time of `load`. */
 export interface ConfigView {
   /** By name; entries that cannot be used are in it with their `error`. */

@@ -1,7 +1,8 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { type ConfigEntry, ConfigStore, type ConfigStoreOptions, type ConfigView } from "../../src/config/store.ts";
+import type { ConfigEntry } from "../../src/config/entry.ts";
+import { ConfigStore, type ConfigStoreOptions, type ConfigView } from "../../src/config/store.ts";
 import { isAdapterError } from "../../src/errors.ts";
 import { LIMITS } from "../../src/limits.ts";
 import type { ServerSpec } from "../../src/server-spec.ts";
