@@ -1,3 +1,4 @@
+import { commandLine } from "../command-line.ts";
 import { isAdapterError, isSituation, reasonOf } from "../errors.ts";
 import { type Callback, CallbackListener } from "./callback-listener.ts";
 import { knownClient, registerClient, withCredentials } from "./client-choice.ts";
@@ -153,8 +154,9 @@ async function open(context: AuthContext, person: Person, url: URL, signal: Abor
 }
 
 /** Where a person can be reached if not from here. */
-export function loginHint({ server }: Pick<AuthContext, "server">): string {
-  return `Run \`rpi-mcp login ${server}\`.`;
+export function loginHint({ server, configPath }: AuthContext): string {
+  const file = configPath === undefined ? [] : ["--config", configPath];
+  return `Run \`${commandLine("rpi-mcp", ["login", server, ...file])}\`.`;
 }
 
 /** Whether the authorization server may have forgotten the client: everything but an abort and the person's own refusal. */

@@ -10,6 +10,8 @@ import type { OAuthSettings } from "../server-spec.ts";
 export interface AuthContext {
   /** The server's name in the configuration. */
   readonly server: string;
+  /** The file that was named for it; absent where the usual ones have it, or where it has only an address. */
+  readonly configPath?: string | undefined;
   /** The server's address: the protected resource. */
   readonly url: URL;
   readonly settings: OAuthSettings;
@@ -27,8 +29,8 @@ export function authContext(
     readonly settings?: OAuthSettings | undefined;
   },
 ): AuthContext {
-  const { server, url, settings = {}, clientInfo, limits, redactor, send } = known;
-  return { server, url: new URL(url), settings, clientInfo, limits, redactor, send };
+  const { server, configPath, url, settings = {}, clientInfo, limits, redactor, send } = known;
+  return { server, configPath, url: new URL(url), settings, clientInfo, limits, redactor, send };
 }
 
 /** Of a reason in an error: parts of it come from servers. */

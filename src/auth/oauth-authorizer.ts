@@ -27,6 +27,8 @@ const CHALLENGE_CHARACTERS = 1000;
 export interface AuthorizerOptions {
   /** The server's name, for sentences. */
   readonly server: string;
+  /** The file that was named for it, if one was: a login has to name it, too. */
+  readonly configPath?: string | undefined;
   /** The server's address: the protected resource. */
   readonly url: string;
   /** The entry's `oauth`; absent: sign in when challenged, with a client that registers itself. */

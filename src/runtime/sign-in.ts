@@ -37,7 +37,7 @@ export class SignIns {
 
   /** The authorizer of one server's connection; deadlines rest while it authorizes. */
   authorizer(spec: ServerSpec, options: SignInOptions): Authorizer {
-    const { endpoint, name: server } = spec;
+    const { endpoint, name: server, origin, configPath } = spec;
     if (endpoint.kind !== "http")
       throw new AdapterError("internal", { reason: "only remote servers are signed in to" });
     const { services, limits, redactor, clientInfo, onWaiting, wait } = options;
@@ -47,6 +47,7 @@ export class SignIns {
     });
     const inner = new OAuthAuthorizer({
       server,
+      ...(origin === "explicit" ? { configPath } : {}),
       url: endpoint.url,
       ...(endpoint.oauth ? { settings: endpoint.oauth } : {}),
       store: this.#store,

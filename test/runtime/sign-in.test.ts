@@ -63,6 +63,19 @@ describe("a call that is given up while a person is to sign in for it", () => {
   });
 });
 
+describe("a call whose sign-in needs a person who cannot be reached", () => {
+  test("names the command that signs in to this very server, with the file that was named for it", async () => {
+    serve();
+    const host = make().configure("remote", { url: resource.url });
+    process.env["XDG_DATA_HOME"] = host.folder;
+    const { code, message } = await host.callFailure("remote", "echo");
+    expect(code).toBe("auth_required");
+    expect(message).toContain(`Run \`rpi-mcp login remote --config ${host.configPath}\`.`);
+    const { message: byUrl } = await host.failure("mcp_call", { url: resource.url, tool: "echo" });
+    expect(byUrl).toContain(`Run \`rpi-mcp login ${resource.url}\`.`);
+  });
+});
+
 describe("a shutdown", () => {
   test("resolves when a renewal that was under way is over, in bounded time", async () => {
     serve();
