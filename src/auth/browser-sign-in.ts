@@ -154,9 +154,11 @@ async function open(context: AuthContext, person: Person, url: URL, signal: Abor
 }
 
 /** Where a person can be reached if not from here. */
-export function loginHint({ server, configPath }: AuthContext): string {
+export function loginHint({ server, configPath, url, redactor }: AuthContext): string {
+  // One without an entry is named by its address, but for the query, which belongs to what is signed in to.
+  const named = server === url.origin + url.pathname ? url.href : server;
   const file = configPath === undefined ? [] : ["--config", configPath];
-  return `Run \`${commandLine("rpi-mcp", ["login", server, ...file])}\`.`;
+  return `Run \`${redactor.text(commandLine("rpi-mcp", ["login", named, ...file]))}\`.`;
 }
 
 /** Whether the authorization server may have forgotten the client: everything but an abort and the person's own refusal. */

@@ -73,6 +73,9 @@ describe("a call whose sign-in needs a person who cannot be reached", () => {
     expect(message).toContain(`Run \`rpi-mcp login remote --config ${host.configPath}\`.`);
     const { message: byUrl } = await host.failure("mcp_call", { url: resource.url, tool: "echo" });
     expect(byUrl).toContain(`Run \`rpi-mcp login ${resource.url}\`.`);
+    const url = `${resource.url}?tenant=a`;
+    const { message: withQuery } = await host.failure("mcp_call", { url, tool: "echo" });
+    expect(withQuery).toContain(`Run \`rpi-mcp login "${url}"\`.`);
   });
 });
 
