@@ -15,7 +15,6 @@ import { resume } from "./resume.ts";
 import type { StandingStream } from "./standing-stream.ts";
 import type { SendOptions, Sink, Transport } from "./transport.ts";
 
-
 /** Basic, Session Management: visible ASCII only. */
 const SESSION_ID = /^[\x21-\x7e]+$/;
 const TYPE_CHARACTERS = 100;
