@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { AdapterError } from "../../src/errors.ts";
 import { LIMITS } from "../../src/limits.ts";
-import { HttpTransport, rejectionOf } from "../../src/transport/http.ts";
+import { HttpTransport } from "../../src/transport/http.ts";
+import { rejectionOf } from "../../src/transport/refusal.ts";
 import { FaultServer, type Scenario } from "../support/http-fault-server.ts";
 import {
   closeClients,
