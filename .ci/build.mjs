@@ -36,7 +36,6 @@ const PARTS = [
   "pi/session",
   "runtime/sign-in",
   "transport/proxy",
-  "transport/spawn-windows",
   "validation/compile-schema",
   "validation/compiled",
 ];

@@ -1,4 +1,4 @@
-import { execFile } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { access, constants } from "node:fs/promises";
 import type { Limits } from "../limits.ts";
 import { descendants, isSameProcess, type ProcessMark } from "./descendants.ts";
@@ -54,6 +54,15 @@ export async function stopTree(root: TreeRoot, limits: Limits, atOnce: boolean):
   remember();
   await signalTree(root, family, "SIGKILL");
   await until(gone, KILL_WAIT_MS);
+}
+
+/** Ends a whole tree synchronously: the host is about to end. */
+export function killTreeOnWindows(pid: number): void {
+  spawnSync(systemProgram("taskkill"), ["/pid", String(pid), "/T", "/F"], {
+    stdio: "ignore",
+    timeout: 2000,
+    windowsHide: true,
+  });
 }
 
 async function signalTree(

@@ -1,28 +1,36 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
+import { killTreeOnWindows } from "./process-tree.ts";
+import { programOnWindows } from "./program-on-windows.ts";
 import type { ExitStatus, SpawnedProcess, SpawnOptions } from "./spawned.ts";
 
 /**
  * Starts a program without a shell. On POSIX it leads a process group of its own, so that the whole tree can be signalled; on
- * Windows scripts are found by PATHEXT and their arguments arrive verbatim.
+ * Windows it may be a script, and its arguments arrive verbatim.
  * Nothing of it keeps the host process alive.
  * @throws the operating system's error (ENOENT, EACCES, ...) if it cannot be started.
  */
 export async function spawnProcess(options: SpawnOptions): Promise<SpawnedProcess> {
-  if (process.platform === "win32") {
-    const { killTreeOnWindows, spawnOnWindows } = await import("./spawn-windows.ts");
-    const started = asSpawned(await spawnOnWindows(options));
-    return { ...started, killNow: () => killTreeOnWindows(started.pid) };
-  }
+  const windows = process.platform === "win32";
   const { spawn } = await import("node:child_process");
-  const { command, args, env, cwd } = options;
-  const child = spawn(command, args, { cwd, env, detached: true, stdio: ["pipe", "pipe", "pipe"] });
+  const { file, args, verbatim } = windows
+    ? programOnWindows(options)
+    : { file: options.command, args: options.args, verbatim: false };
+  const child = spawn(file, args, {
+    cwd: options.cwd,
+    env: options.env,
+    detached: !windows,
+    stdio: ["pipe", "pipe", "pipe"],
+    windowsHide: true,
+    windowsVerbatimArguments: verbatim,
+  });
   if (child.pid === undefined) {
     const [error] = (await once(child, "error")) as [Error];
     throw error;
   }
-  return asSpawned(child);
+  const started = asSpawned(child);
+  return windows ? { ...started, killNow: () => killTreeOnWindows(started.pid) } : started;
 }
 
 /** What the transport needs of a child that has started. */

@@ -15,7 +15,7 @@ const FILES = [
 function find(command: string, env: Readonly<Record<string, string>> = {}): string | undefined {
   const all = { Path: '.;;sub;"C:\\Program Files\\nodejs";D:\\tools\\', PATHEXT: ".EXE;.CMD;.BAT", ...env };
   const files = new Set(FILES.map((path) => path.toLowerCase()));
-  return findOnWindows(command, all, (path) => files.has(path.toLowerCase()));
+  return findOnWindows({ command, env: all, cwd: "C:\\repo" }, (path) => files.has(path.toLowerCase()));
 }
 
 describe("a program on Windows", () => {
@@ -29,7 +29,14 @@ describe("a program on Windows", () => {
     expect(find("node", { PATHEXT: "" })).toBe("C:\\Program Files\\nodejs\\node.EXE");
   });
 
-  it("that names a path is left as it is", () => {
+  it("that names a path is found from the server's working directory, with or without its extension", () => {
+    expect(find("./npx")).toBe("C:\\repo\\npx.CMD");
+    expect(find("sub\\npx.cmd")).toBe("C:\\repo\\sub\\npx.cmd");
+    expect(find("D:\\tools\\a.b")).toBe("D:\\tools\\a.b.BAT");
+    expect(find("D:/tools/script")).toBe("D:\\tools\\script");
+  });
+
+  it("that names a path to nothing is left as it is", () => {
     for (const path of ["C:\\x\\y.exe", ".\\y", "sub/y", "C:y"]) expect(find(path)).toBe(path);
   });
 });

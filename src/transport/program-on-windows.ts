@@ -1,0 +1,79 @@
+import { closeSync, lstatSync, openSync, readSync } from "node:fs";
+import { batchCommand, isBatchFile } from "./batch-file.ts";
+import { findOnWindows, type Search, systemProgram } from "./find-on-windows.ts";
+import type { SpawnOptions } from "./spawned.ts";
+
+/** What Windows can start. */
+export interface Program {
+  readonly file: string;
+  readonly args: readonly string[];
+  /** The arguments are quoted already. */
+  readonly verbatim: boolean;
+}
+
+/** What is asked of the disk. */
+export interface Disk {
+  isFile(path: string): boolean;
+  /** The first line of a file, where there is one. */
+  firstLine(path: string): string | undefined;
+}
+
+const FIRST_LINE_BYTES = 150;
+
+/**
+ * The program behind a server's command, as Windows can start it without a shell of its own: it is found by PATH and PATHEXT
+ * alone, a batch file is run by cmd.exe, and a script by the program that its first line names.
+ * @throws Error with the code ENOENT, or EINVAL.
+ */
+export function programOnWindows({ command, args, env, cwd }: SpawnOptions, disk: Disk = DISK): Program {
+  const found = find({ command, env, cwd }, disk);
+  const interpreter = isProgram(found) ? undefined : interpreterIn(disk.firstLine(found) ?? "");
+  if (interpreter === undefined) return direct(found, args);
+  return direct(find({ command: interpreter, env, cwd }, disk), [found, ...args]);
+}
+
+function find(search: Search, disk: Disk): string {
+  const found = findOnWindows(search, disk.isFile);
+  if (found !== undefined) return found;
+  throw Object.assign(new Error(`PATH does not lead to ${search.command}`), { code: "ENOENT" });
+}
+
+function direct(file: string, args: readonly string[]): Program {
+  if (!isBatchFile(file)) return { file, args, verbatim: false };
+  return { file: systemProgram("cmd"), args: batchCommand(file, args), verbatim: true };
+}
+
+function isProgram(path: string): boolean {
+  return isBatchFile(path) || /\.(exe|com)$/i.test(path);
+}
+
+/** `node` of `#!/usr/bin/env node`. */
+function interpreterIn(line: string): string | undefined {
+  const [path = "", argument] = /^#!\s*(\S+)(?:\s+(\S+))?/.exec(line)?.slice(1) ?? [];
+  const name = path.split("/").at(-1);
+  return name === "env" ? argument : name || undefined;
+}
+
+const DISK: Disk = {
+  /** Also an alias of the Store, which is a link that only the system can follow. */
+  isFile(path) {
+    try {
+      return !lstatSync(path).isDirectory();
+    } catch {
+      return false; // PATH may name folders that are gone, or that nobody may look into.
+    }
+  },
+  firstLine(path) {
+    try {
+      const descriptor = openSync(path, "r");
+      try {
+        const bytes = Buffer.alloc(FIRST_LINE_BYTES);
+        return bytes.toString("latin1", 0, readSync(descriptor, bytes)).split(/\r?\n/, 1)[0];
+      } finally {
+        closeSync(descriptor);
+      }
+    } catch {
+      return undefined; // The start tells what is wrong with it.
+    }
+  },
+};
