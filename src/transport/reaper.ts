@@ -41,7 +41,7 @@ function createReaper(): Reaper {
     if (process.listenerCount(signal) > 1 + yieldingListeners()) return;
     killAll();
     uninstall();
-    process.kill(process.pid, signal);
+    raise(signal);
   };
   const install = (): void => {
     process.on("exit", killAll);
@@ -77,6 +77,11 @@ function yieldingListeners(): number {
     (globalThis as { [SIGNAL_EXIT]?: { count?: unknown } })[SIGNAL_EXIT],
   ];
   return counted.reduce((sum, each) => sum + (typeof each?.count === "number" ? each.count : 0), 0);
+}
+
+/** Windows tells by SIGHUP that its console was closed, but lets nobody send one; any other end is as good. */
+function raise(signal: NodeJS.Signals): void {
+  if (!signalProcess(process.pid, signal)) signalProcess(process.pid, "SIGTERM");
 }
 
 /** Synchronously and at once: the process is about to end. */

@@ -153,6 +153,16 @@ onPosix("a host that ends without shutdown leaves no process behind", () => {
     30_000,
   );
 
+  test("a signal that it is told, but that nobody can raise, ends it all the same", async () => {
+    const harness = configured();
+    const host = startHost(harness, "cannot-raise", STUBBORN);
+    await ready(host);
+    host.child.kill("SIGHUP");
+    expect(await host.ended).toBe("SIGTERM");
+    expect(host.log()).toBe("ready done,done,done\n");
+    await allGone(harness, STUBBORN);
+  }, 30_000);
+
   test("after SIGKILL the servers see the end of their stdin", async () => {
     const harness = configured();
     const host = startHost(harness, "wait", ["plain", "hang"]);
