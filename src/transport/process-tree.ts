@@ -17,6 +17,8 @@ const POLL_MS = 10;
 /** A tree that is expected to leave is searched for what it has started meanwhile; one part in so many of the time goes into that. */
 const LOOK_SHARE = 10;
 const KILL_WAIT_MS = 1000;
+/** Its process may be suspended, or its program be held up by a scanner. */
+const TASKKILL_MS = 2000;
 
 /**
  * Stops a whole tree: end of stdin, SIGTERM, SIGKILL, each after a bounded wait (Lifecycle, Shutdown, stdio).
@@ -58,11 +60,9 @@ export async function stopTree(root: TreeRoot, limits: Limits, atOnce: boolean):
 
 /** Ends a whole tree synchronously: the host is about to end. */
 export function killTreeOnWindows(pid: number): void {
-  spawnSync(systemProgram("taskkill"), ["/pid", String(pid), "/T", "/F"], {
-    stdio: "ignore",
-    timeout: 2000,
-    windowsHide: true,
-  });
+  const options = { stdio: "ignore", timeout: TASKKILL_MS, windowsHide: true } as const;
+  const { status } = spawnSync(systemProgram("taskkill"), taskkill(pid), options);
+  if (status !== 0) signalProcess(pid, "SIGKILL");
 }
 
 async function signalTree(
@@ -89,16 +89,22 @@ async function treeKillHelps(): Promise<boolean> {
 }
 
 async function treeKill(pid: number, signal: string): Promise<void> {
-  // An error says that the tree is gone already, or that the tool failed: the wait that follows finds out which.
   if (process.platform === "win32") {
-    const options = { windowsHide: true };
-    await new Promise<void>((resolve) => {
-      execFile(systemProgram("taskkill"), ["/pid", String(pid), "/T", "/F"], options, () => resolve());
-    });
+    const options = { timeout: TASKKILL_MS, windowsHide: true };
+    const failed = await new Promise<unknown>((resolve) => {
+      execFile(systemProgram("taskkill"), taskkill(pid), options, resolve);
+    }).catch((error: unknown) => error);
+    // Where it is missing or forbidden, the program itself can still be ended.
+    if (failed !== null) signalProcess(pid, "SIGKILL");
     return;
   }
+  // An error says that the tree is gone already, or that the tool failed: the wait that follows finds out which.
   const { default: kill } = await import("tree-kill");
   await new Promise<void>((resolve) => kill(pid, signal, () => resolve()));
+}
+
+function taskkill(pid: number): string[] {
+  return ["/pid", String(pid), "/T", "/F"];
 }
 
 async function until(condition: () => boolean, milliseconds: number): Promise<boolean> {

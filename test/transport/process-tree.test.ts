@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { resolveLimits } from "../../src/limits.ts";
 import { descendants, isSameProcess } from "../../src/transport/descendants.ts";
-import { stopTree } from "../../src/transport/process-tree.ts";
+import { killTreeOnWindows, stopTree } from "../../src/transport/process-tree.ts";
 import { readLedger, SERVERS } from "../support/plugin-harness.ts";
 import { isAlive, waitFor } from "../support/wait.ts";
 
@@ -88,6 +88,12 @@ posix("stopping a tree", () => {
     await stop(child, true);
     expect(pids().filter(isAlive)).toEqual([]);
   });
+});
+
+test("a program on Windows is ended, also where taskkill cannot be run", async () => {
+  const child = await start("stubborn", 1);
+  killTreeOnWindows(child.pid ?? 0);
+  await waitFor("it is gone", () => child.signalCode !== null);
 });
 
 linux("what a server starts while it is being stopped", () => {
