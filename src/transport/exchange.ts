@@ -155,7 +155,8 @@ export class Exchange implements CancelListener, Rostered {
 
   #onSocket(socket: Socket): void {
     const secure = "encrypted" in socket && socket.encrypted === true;
-    this.#connected = !secure && !socket.connecting;
+    // One that the system refuses at once is over by now.
+    this.#connected = !secure && !socket.connecting && !socket.destroyed;
     if (this.#connected) return;
     socket.once(secure ? "secureConnect" : "connect", () => {
       this.#connected = true;

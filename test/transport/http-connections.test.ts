@@ -232,6 +232,11 @@ describe("connecting", () => {
     expect((await failureOf(made.call("x"))).situation).toBe("connect.failed");
   });
 
+  test("an address that the system refuses at once, as all are without a network: connect_failed", async () => {
+    const made = await httpClient("http://255.255.255.255:9/mcp");
+    expect((await failureOf(made.call("x"))).situation).toBe("connect.failed");
+  });
+
   test.each(["127.0.0.1", "::1"])("localhost works where the server listens on %s only", async (host) => {
     const addresses = await lookup("localhost", { all: true });
     if (host === "::1" && !(await canListen(host))) return;
