@@ -1,5 +1,5 @@
-import { homedir } from "node:os";
 import { relative, sep } from "node:path";
+import { homeFolder } from "../home-folder.ts";
 import { oneLine } from "./terminal.ts";
 
 const CELL_CHARACTERS = 120;
@@ -9,6 +9,6 @@ export function sourceOf(configPath: unknown, cwd: string): string {
   if (typeof configPath !== "string") return "";
   const inside = relative(cwd, configPath);
   if (!inside.startsWith("..") && inside !== configPath) return oneLine(inside, CELL_CHARACTERS);
-  const home = homedir();
+  const home = homeFolder();
   return oneLine(configPath.startsWith(home + sep) ? `~${configPath.slice(home.length)}` : configPath, CELL_CHARACTERS);
 }

@@ -1,5 +1,5 @@
 import { isAbsolute, join } from "node:path";
-import { seldom } from "../seldom.ts";
+import { homeFolder } from "../home-folder.ts";
 
 /** The folders that decide where config files lie; taken anew from the environment at each load. */
 export interface Place {
@@ -67,7 +67,7 @@ export function placeOf({ cwd, env, platform, home: given }: PlaceOptions): Plac
 }
 
 function homeOf(env: NodeJS.ProcessEnv, platform: NodeJS.Platform): string {
-  return folder(platform === "win32" ? env.USERPROFILE : env.HOME) ?? seldom("node:os").homedir();
+  return folder(platform === "win32" ? env.USERPROFILE : env.HOME) ?? homeFolder();
 }
 
 /** The XDG specification tells to ignore a relative path. */

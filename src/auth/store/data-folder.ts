@@ -1,5 +1,5 @@
-import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
+import { homeFolder } from "../home-folder.ts";
 
 /** The folder for what the adapter remembers about a user, by the custom of the platform. */
 export function dataFolder(
@@ -10,7 +10,7 @@ export function dataFolder(
   const named = env.XDG_DATA_HOME;
   // The XDG rule: a relative path is invalid and ignored.
   if (named && isAbsolute(named)) return join(named, name);
-  if (platform === "darwin") return join(homedir(), "Library", "Application Support", name);
-  if (platform === "win32") return join(env.LOCALAPPDATA || join(homedir(), "AppData", "Local"), name);
-  return join(homedir(), ".local", "share", name);
+  if (platform === "darwin") return join(homeFolder(), "Library", "Application Support", name);
+  if (platform === "win32") return join(env.LOCALAPPDATA || join(homeFolder(), "AppData", "Local"), name);
+  return join(homeFolder(), ".local", "share", name);
 }

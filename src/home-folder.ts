@@ -1,0 +1,23 @@
+import { isAbsolute, parse } from "node:path";
+import { seldom } from "./seldom.ts";
+
+const SOURCES: readonly (() => string)[] = [
+  () => seldom("node:os").homedir(),
+  () => seldom("node:os").userInfo().homedir,
+];
+
+/**
+ * The user's home folder, always absolute: where HOME is empty or relative, files of the working directory, which may be a
+ * cloned repository, would be taken for the user's own. The root where the system knows none, as for a user without a name.
+ */
+export function homeFolder(sources: readonly (() => string)[] = SOURCES): string {
+  for (const source of sources) {
+    try {
+      const found = source();
+      if (isAbsolute(found)) return found;
+    } catch {
+      // Neither a variable names it nor an entry of the system's users.
+    }
+  }
+  return parse(process.execPath).root;
+}
