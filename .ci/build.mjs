@@ -57,6 +57,20 @@ const builtinRequires = {
   },
 };
 
+/**
+ * Packages that others use where they are installed, and do without where not. What we never need of them is absent for good, so
+ * that whoever bundles us is not told that they are missing.
+ */
+const absent = {
+  name: "absent",
+  setup(setup) {
+    setup.onResolve({ filter: /^(supports-color|kerberos)$/ }, ({ path }) => ({ path, namespace: "absent" }));
+    setup.onLoad({ filter: /.*/, namespace: "absent" }, ({ path }) => ({
+      contents: `throw new Error(${JSON.stringify(`${path} is not installed`)});`,
+    }));
+  },
+};
+
 /** Puts the interpreter line on the command, whether its source has one or not. */
 const shebang = {
   name: "shebang",
@@ -125,22 +139,27 @@ async function bundle(source, file) {
     target: "node20.18",
     mainFields: ["module", "main"],
     legalComments: "none",
-    // `debug` colours its output with it if it is there.
-    external: ["supports-color"],
     metafile: true,
     // Less to parse for what is loaded on first use.
     minifyWhitespace: file.startsWith(LAZY),
     minifySyntax: file.startsWith(LAZY),
     // 2 ms less of a first call. Elsewhere names stay, since packages take those of errors from their classes.
     minifyIdentifiers: FIRST.some((part) => source === sourceOf(part)),
-    plugins: [builtinRequires, shebang, lazyParts(file)],
+    plugins: [builtinRequires, absent, shebang, lazyParts(file)],
     logLevel: "warning",
   });
   const path = join(DIST, file);
+  await writeFile(path, ownKeysOnly(await readFile(path, "utf8")));
   written.add(path);
   const [{ bytes, inputs }] = Object.values(metafile.outputs);
   if (!file.startsWith(LAZY)) console.log(`build: dist/${file} ${bytes} bytes`);
   return Object.keys(inputs).filter((input) => inputs[input].bytesInOutput > 0);
+}
+
+/** The bundler's helper takes what a host's libraries put on `Object.prototype` for exports, and nothing could be loaded. */
+function ownKeysOnly(text) {
+  const helper = /for ?\(var ([\w$]+) in ([\w$]+)\)(?=\s*[\w$]+\([\w$]+, ?\1, ?\{ ?get: ?\2\[\1\])/g;
+  return text.replaceAll(helper, "for(var $1 of Object.keys($2))");
 }
 
 /** Leaves an `import()` of a part or a package that has a file of its own as an import of that file. */

@@ -1,8 +1,10 @@
 /** Packs the built package, installs the tarball in an empty folder and uses it there as a stranger would. */
 import { execFile } from "node:child_process";
 import { cp, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { isBuiltin } from "node:module";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { build } from "esbuild";
 import { check, equal, install, matches, npm, pack, ROOT, runChecks } from "./checks.mjs";
 
 const NAME = "rpi-mcp-adapter";
@@ -12,6 +14,19 @@ const INSTALLED_BYTES = 8 * 1024 * 1024;
 const USER_SCRIPTS = ["preinstall", "install", "postinstall", "preuninstall", "uninstall", "postuninstall"];
 /** The modules that the types of test/types are about, and where a consumer finds them. */
 const PUBLISHED = { "src/index.ts": NAME, "src/host/host.ts": `${NAME}/host`, "src/pi/extension.ts": `${NAME}/pi` };
+
+/** A host of a few lines, whose call loads what is behind the tools. */
+const USE = `
+  import { createPlugin } from "${NAME}";
+  const tools = new Map();
+  const plugin = createPlugin();
+  plugin.register({ abiVersion: 1, registerTool: (tool) => tools.set(tool.name, tool) });
+  const handle = tools.get("mcp_list").execute("1", { action: "status" });
+  handle.settled.then(() => {
+    const end = handle.poll();
+    console.log("mcp_list", end.tag === "done" ? end.result.content[0].text : end.message);
+    return plugin.shutdown();
+  });`;
 
 await runChecks("package-check", checkAll);
 
@@ -69,6 +84,24 @@ async function checkAll(folder) {
       equal(await runNode(["import.js"], app), "");
     });
   }
+  await check("a bundler finds all that it imports, and what comes of it works as CommonJS too", async () => {
+    await writeFile(join(app, "app.js"), USE);
+    for (const format of ["esm", "cjs"]) {
+      const outfile = join(app, `bundled.${format === "esm" ? "mjs" : "cjs"}`);
+      const { metafile, warnings } = await build({
+        ...{ absWorkingDir: app, entryPoints: ["app.js"], outfile, format },
+        ...{ bundle: true, platform: "node", metafile: true, packages: "bundle", logLevel: "silent" },
+      });
+      const imported = Object.values(metafile.inputs).flatMap(({ imports }) => imports);
+      const foreign = imported.filter(({ external, path }) => external && !isBuiltin(path)).map(({ path }) => path);
+      equal([warnings, foreign], [[], []]);
+      equal((await runNode([outfile], app)).trim(), 'mcp_list {"connections":[]}');
+    }
+  });
+  await check("it works where other libraries have extended Object.prototype", async () => {
+    await writeFile(join(app, "extended.js"), `Object.prototype.extra = 1;\nawait import("./app.js");\n`);
+    equal((await runNode(["extended.js"], app)).trim(), 'mcp_list {"connections":[]}');
+  });
   await check("plugin.json is exported, agrees with package.json and names a file that registers", async () => {
     const script = `
       import { createRequire } from "node:module";
