@@ -40,7 +40,7 @@ const PARTS = [
   "validation/compiled",
 ];
 /** Packages that are loaded only when needed. */
-const PACKAGES = ["jsonc-parser", "smol-toml", "tree-kill"];
+const PACKAGES = ["jsonc-parser", "smol-toml"];
 const LAZY = "lazy";
 const SPECIFIER = /(\bfrom\s*|\bimport\s*\(?\s*)(["'])(\.{1,2}\/[^"']+)\2/g;
 

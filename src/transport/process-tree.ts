@@ -1,9 +1,10 @@
 import { execFile, spawnSync } from "node:child_process";
-import { access, constants } from "node:fs/promises";
 import type { Limits } from "../limits.ts";
-import { descendants, isSameProcess, type ProcessMark } from "./descendants.ts";
+import { descendants, isSameProcess, type Processes, type ProcessMark } from "./descendants.ts";
 import { systemProgram } from "./find-on-windows.ts";
-import { reaper, signalGroup, signalProcess } from "./reaper.ts";
+import { PROCESSES } from "./processes.ts";
+import { reaper } from "./reaper.ts";
+import { signalGroup, signalProcess } from "./signal-process.ts";
 
 /** The root of a process tree: on POSIX the leader of a process group of its own. */
 export interface TreeRoot {
@@ -24,14 +25,19 @@ const TASKKILL_MS = 2000;
  * Stops a whole tree: end of stdin, SIGTERM, SIGKILL, each after a bounded wait (Lifecycle, Shutdown, stdio).
  * `atOnce` leaves out the first wait. Resolves when nothing of the tree is left, or when nothing more can be done.
  */
-export async function stopTree(root: TreeRoot, limits: Limits, atOnce: boolean): Promise<void> {
+export async function stopTree(
+  root: TreeRoot,
+  limits: Limits,
+  atOnce: boolean,
+  processes: Processes = PROCESSES,
+): Promise<void> {
   const family = new Map<number, ProcessMark>();
   let lookAt = 0;
   const remember = (): void => {
     const begin = performance.now();
-    const parents = [...family.values()].filter(isSameProcess).map(({ pid }) => pid);
+    const parents = [...family.values()].filter((mark) => isSameProcess(mark, processes)).map(({ pid }) => pid);
     if (!root.hasExited()) parents.push(root.pid);
-    for (const parent of parents) for (const mark of descendants(parent)) family.set(mark.pid, mark);
+    for (const parent of parents) for (const mark of descendants(parent, processes)) family.set(mark.pid, mark);
     reaper().remember(root.pid, [...family.values()]);
     const end = performance.now();
     lookAt = end + (LOOK_SHARE - 1) * (end - begin);
@@ -41,7 +47,7 @@ export async function stopTree(root: TreeRoot, limits: Limits, atOnce: boolean):
     if (performance.now() >= lookAt) remember();
     if (!root.hasExited() || (process.platform !== "win32" && signalGroup(root.pid, 0))) return false;
     for (const mark of family.values()) {
-      if (isSameProcess(mark)) return false;
+      if (isSameProcess(mark, processes)) return false;
       family.delete(mark.pid);
     }
     return true;
@@ -50,12 +56,28 @@ export async function stopTree(root: TreeRoot, limits: Limits, atOnce: boolean):
   remember();
   root.endInput();
   if (!atOnce && (await until(gone, limits.stdinEndMs))) return;
-  remember();
-  await signalTree(root, family, "SIGTERM");
+  const signal = async (name: "SIGTERM" | "SIGKILL"): Promise<void> => {
+    remember();
+    if (process.platform === "win32") {
+      if (!root.hasExited()) await endTreeOnWindows(root.pid);
+      return;
+    }
+    signalGroup(root.pid, name);
+    for (const mark of family.values()) if (isSameProcess(mark, processes)) signalProcess(mark.pid, name);
+  };
+  await signal("SIGTERM");
   if (await until(gone, limits.terminateMs)) return;
-  remember();
-  await signalTree(root, family, "SIGKILL");
+  await signal("SIGKILL");
   await until(gone, KILL_WAIT_MS);
+}
+
+async function endTreeOnWindows(pid: number): Promise<void> {
+  const options = { timeout: TASKKILL_MS, windowsHide: true };
+  const failed = await new Promise<unknown>((resolve) => {
+    execFile(systemProgram("taskkill"), taskkill(pid), options, resolve);
+  }).catch((error: unknown) => error);
+  // It is gone already; or where taskkill is missing or forbidden, the program itself can still be ended.
+  if (failed !== null) signalProcess(pid, "SIGKILL");
 }
 
 /** Ends a whole tree synchronously: the host is about to end. */
@@ -63,44 +85,6 @@ export function killTreeOnWindows(pid: number): void {
   const options = { stdio: "ignore", timeout: TASKKILL_MS, windowsHide: true } as const;
   const { status } = spawnSync(systemProgram("taskkill"), taskkill(pid), options);
   if (status !== 0) signalProcess(pid, "SIGKILL");
-}
-
-async function signalTree(
-  root: TreeRoot,
-  family: ReadonlyMap<number, ProcessMark>,
-  signal: "SIGTERM" | "SIGKILL",
-): Promise<void> {
-  if (!root.hasExited() && (await treeKillHelps())) await treeKill(root.pid, signal);
-  if (process.platform === "win32") return;
-  signalGroup(root.pid, signal);
-  for (const mark of family.values()) if (isSameProcess(mark)) signalProcess(mark.pid, signal);
-}
-
-/** On Linux the tree is known from /proc; tree-kill would need `ps` there, and crashes its process where that is missing. */
-async function treeKillHelps(): Promise<boolean> {
-  if (process.platform === "linux") return false;
-  if (process.platform === "win32") return true;
-  try {
-    await access("/bin/ps", constants.X_OK);
-    return true;
-  } catch {
-    return false; // No `ps`: the process group is all that can be reached.
-  }
-}
-
-async function treeKill(pid: number, signal: string): Promise<void> {
-  if (process.platform === "win32") {
-    const options = { timeout: TASKKILL_MS, windowsHide: true };
-    const failed = await new Promise<unknown>((resolve) => {
-      execFile(systemProgram("taskkill"), taskkill(pid), options, resolve);
-    }).catch((error: unknown) => error);
-    // Where it is missing or forbidden, the program itself can still be ended.
-    if (failed !== null) signalProcess(pid, "SIGKILL");
-    return;
-  }
-  // An error says that the tree is gone already, or that the tool failed: the wait that follows finds out which.
-  const { default: kill } = await import("tree-kill");
-  await new Promise<void>((resolve) => kill(pid, signal, () => resolve()));
 }
 
 function taskkill(pid: number): string[] {

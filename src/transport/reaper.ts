@@ -1,4 +1,6 @@
 import { descendants, isSameProcess, type ProcessMark } from "./descendants.ts";
+import { PROCESSES } from "./processes.ts";
+import { signalGroup, signalProcess } from "./signal-process.ts";
 
 /**
  * Kills what is left when the host ends without a shutdown. One per process, shared by all copies of this package, so that
@@ -86,22 +88,7 @@ function raise(signal: NodeJS.Signals): void {
 
 /** Synchronously and at once: the process is about to end. */
 function killTreeNow(pid: number, remembered: readonly ProcessMark[]): void {
-  const family = [...remembered, ...descendants(pid)];
+  const family = [...remembered, ...descendants(pid, PROCESSES)];
   signalGroup(pid, "SIGKILL");
-  for (const mark of family) if (isSameProcess(mark)) signalProcess(mark.pid, "SIGKILL");
-}
-
-/** Whether the group still had a member to signal. */
-export function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
-  return signalProcess(-pid, signal);
-}
-
-/** Whether there was a process to signal; a negative pid means a group. Signal 0 only asks. */
-export function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
-  try {
-    process.kill(pid, signal);
-    return true;
-  } catch {
-    return false; // ESRCH: gone. EPERM on macOS: only zombies are left.
-  }
+  for (const mark of family) if (isSameProcess(mark, PROCESSES)) signalProcess(mark.pid, "SIGKILL");
 }

@@ -1,17 +1,22 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { resolveLimits } from "../../src/limits.ts";
-import { descendants, isSameProcess } from "../../src/transport/descendants.ts";
+import { descendants, isSameProcess, type Processes } from "../../src/transport/descendants.ts";
 import { killTreeOnWindows, stopTree } from "../../src/transport/process-tree.ts";
+import { PROCESSES } from "../../src/transport/processes.ts";
+import { Ps } from "../../src/transport/ps.ts";
 import { readLedger, SERVERS } from "../support/plugin-harness.ts";
 import { isAlive, waitFor } from "../support/wait.ts";
 
 const LIMITS = resolveLimits({ stdinEndMs: 300, terminateMs: 300 });
 const posix = process.platform === "win32" ? describe.skip : describe;
 const linux = process.platform === "linux" ? describe : describe.skip;
+/** Of macOS and the BSDs; Linux has the program, too, mostly. */
+const WAYS: [string, Processes][] = [["this system's way", PROCESSES]];
+if (process.platform === "linux" && existsSync("/bin/ps")) WAYS.push(["ps", new Ps()]);
 let folder: string;
 const children: ChildProcess[] = [];
 
@@ -42,18 +47,18 @@ async function start(mode: string, processes: number): Promise<ChildProcess> {
   return child;
 }
 
-async function stop(child: ChildProcess, atOnce = false, limits = LIMITS): Promise<number> {
+async function stop(child: ChildProcess, atOnce = false, limits = LIMITS, processes = PROCESSES): Promise<number> {
   const begin = performance.now();
   const root = {
     pid: child.pid ?? 0,
     hasExited: () => child.exitCode !== null || child.signalCode !== null,
     endInput: () => child.stdin?.end(),
   };
-  await stopTree(root, limits, atOnce);
+  await stopTree(root, limits, atOnce, processes);
   return performance.now() - begin;
 }
 
-posix("stopping a tree", () => {
+posix.each(WAYS)("stopping a tree whose processes are found by %s", (_, ways) => {
   test.each([
     ["plain", 1],
     ["launcher", 2],
@@ -62,10 +67,12 @@ posix("stopping a tree", () => {
     ["stubborn-family", 3],
   ])("leaves nothing of %s", async (mode, processes) => {
     const child = await start(mode, processes);
-    await stop(child);
+    await stop(child, false, LIMITS, ways);
     expect(pids().filter(isAlive)).toEqual([]);
   });
+});
 
+posix("stopping a tree", () => {
   test("at once leaves out the wait for the end of stdin", async () => {
     const child = await start("stubborn", 1);
     await stop(child, true);
@@ -105,21 +112,27 @@ linux("what a server starts while it is being stopped", () => {
   }, 20_000);
 });
 
-linux("the descendants of a process", () => {
+posix.each(WAYS)("the descendants of a process, found by %s", (_, processes) => {
   test("are found in all generations, groups and sessions, with the time of their start", async () => {
     const child = await start("stubborn-family", 3);
-    const found = descendants(child.pid ?? 0);
+    const found = descendants(child.pid ?? 0, processes);
     expect(found.map(({ pid }) => pid).sort()).toEqual(
       pids()
         .filter((pid) => pid !== child.pid)
         .sort(),
     );
-    expect(found.every(isSameProcess)).toBe(true);
-    expect(isSameProcess({ pid: child.pid ?? 0, startedAt: "0" })).toBe(false);
+    expect(found.every((mark) => isSameProcess(mark, processes))).toBe(true);
+    expect(isSameProcess({ pid: child.pid ?? 0, startedAt: "0" }, processes)).toBe(false);
   });
 
   test("of a process that is gone are none", () => {
-    expect(descendants(4_000_000)).toEqual([]);
-    expect(isSameProcess({ pid: 4_000_000, startedAt: "1" })).toBe(false);
+    expect(descendants(4_000_000, processes)).toEqual([]);
+    expect(isSameProcess({ pid: 4_000_000, startedAt: "1" }, processes)).toBe(false);
   });
+});
+
+test("where ps cannot be run no descendants are found, and nothing fails", () => {
+  const nowhere = new Ps(join(tmpdir(), "no-such-program"));
+  expect(descendants(process.pid, nowhere)).toEqual([]);
+  expect(isSameProcess({ pid: process.pid, startedAt: "1" }, nowhere)).toBe(false);
 });

@@ -1,0 +1,62 @@
+import { spawnSync } from "node:child_process";
+import type { Processes } from "./descendants.ts";
+import { signalProcess } from "./signal-process.ts";
+
+interface Row {
+  readonly parent: number;
+  readonly startedAt: string;
+}
+
+/** One column an option: after `=` stands the heading, commas included. */
+const COLUMNS = ["-o", "pid=", "-o", "ppid=", "-o", "stat=", "-o", "lstart="];
+const ROW = /^\s*(\d+)\s+(\d+)\s+([^\sZX]\S*)\s+(\S.*\S)\s*$/;
+const TIMEOUT_MS = 1000;
+const MAX_BYTES = 4 * 1024 * 1024;
+/** A table holds for so long to find children in, which may leave their parents at any time. */
+const FRESH_MS = 50;
+/** To see whether a process still runs it also holds for this many times as long as it took to get: that is asked all the time. */
+const FRESH_SHARE = 10;
+
+/**
+ * The processes of macOS and the BSDs, as `ps` lists them: one run for all who ask at about the same time. Synchronous, since
+ * the host may be about to end. Where it cannot be run there are none, and process groups are all that can be reached.
+ */
+export class Ps implements Processes {
+  #rows: ReadonlyMap<number, Row> = new Map();
+  #readAt = Number.NEGATIVE_INFINITY;
+  #tookMs = 0;
+  readonly #program: string;
+
+  constructor(program = "/bin/ps") {
+    this.#program = program;
+  }
+
+  childrenOf(pid: number): readonly number[] {
+    return [...this.#table(FRESH_MS)].filter(([, { parent }]) => parent === pid).map(([child]) => child);
+  }
+
+  startTime(pid: number): string | undefined {
+    if (!signalProcess(pid, 0)) return undefined;
+    return this.#table(Math.max(FRESH_MS, FRESH_SHARE * this.#tookMs)).get(pid)?.startedAt;
+  }
+
+  #table(maxAgeMs: number): ReadonlyMap<number, Row> {
+    const begin = performance.now();
+    if (begin - this.#readAt < maxAgeMs) return this.#rows;
+    this.#rows = readTable(this.#program);
+    this.#readAt = performance.now();
+    this.#tookMs = this.#readAt - begin;
+    return this.#rows;
+  }
+}
+
+function readTable(program: string): ReadonlyMap<number, Row> {
+  const rows = new Map<number, Row>();
+  const options = { env: { LC_ALL: "C" }, timeout: TIMEOUT_MS, maxBuffer: MAX_BYTES, encoding: "latin1" } as const;
+  const { stdout } = spawnSync(program, ["-A", ...COLUMNS], { ...options, stdio: ["ignore", "pipe", "ignore"] });
+  for (const line of (stdout ?? "").split("\n")) {
+    const [, pid, parent, , startedAt = ""] = ROW.exec(line) ?? [];
+    if (pid !== undefined) rows.set(Number(pid), { parent: Number(parent), startedAt });
+  }
+  return rows;
+}
