@@ -1,5 +1,6 @@
-import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, type Stats, statSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from "node:fs";
 import { AdapterError, isAdapterError, reasonOf } from "../errors.ts";
+import { realPath } from "../real-path.ts";
 import { decode } from "./decode.ts";
 
 /** What the room asks of the file system, so that a test can count it. */
@@ -197,7 +198,7 @@ const DISK: FileSystem = {
         const reason = stats.isDirectory() ? "it is a folder" : "it is not a regular file";
         throw new AdapterError("config.unreadable", { configPath: path, reason });
       }
-      return { stats, bytes: readAll(descriptor, stats.size, maxBytes), realPath: realpathSync.native(path) };
+      return { stats, bytes: readAll(descriptor, stats.size, maxBytes), realPath: realPath(path) };
     } finally {
       closeSync(descriptor);
     }

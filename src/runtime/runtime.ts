@@ -1,4 +1,3 @@
-import { realpathSync } from "node:fs";
 import { atMost } from "../at-most.ts";
 import type { Authorizer } from "../authorizer.ts";
 import type { HostServices, Trust } from "../contract.ts";
@@ -7,6 +6,7 @@ import { AdapterError, isAdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import { processFolder } from "../process-folder.ts";
 import type { ClientIdentity } from "../protocol/dialect.ts";
+import { realPath } from "../real-path.ts";
 import { Redactor } from "../redactor.ts";
 import { Roster, type Rostered } from "../roster.ts";
 import type { ServerSpec } from "../server-spec.ts";
@@ -160,7 +160,7 @@ export class Runtime {
 
   #makeScope(givenCwd: unknown, givenSession: unknown): Scope {
     const given = typeof givenCwd === "string" && givenCwd !== "" ? givenCwd : undefined;
-    const cwd = realPath(given ?? processFolder());
+    const cwd = realFolder(given ?? processFolder());
     if (typeof givenSession === "string" && givenSession !== "")
       return { key: `session:${givenSession}`, cwd, sessionId: givenSession };
     return { key: given === undefined ? "library" : `project:${cwd}`, cwd };
@@ -187,9 +187,9 @@ export class Runtime {
 }
 
 /** A folder that does not exist names itself; what is started there fails with its own error. */
-function realPath(path: string): string {
+function realFolder(path: string): string {
   try {
-    return realpathSync.native(path);
+    return realPath(path);
   } catch {
     return path;
   }

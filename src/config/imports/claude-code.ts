@@ -1,6 +1,6 @@
-import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import { isObject } from "../../protocol/jsonrpc.ts";
+import { realPath } from "../../real-path.ts";
 import type { Json } from "../document.ts";
 import type { Dialect, ImportedServer } from "./dialect.ts";
 import { Draft, serversIn } from "./draft.ts";
@@ -37,7 +37,7 @@ function projectOf({ projects }: Json, cwd: string): Json {
 
 function real(path: string): string {
   try {
-    return realpathSync.native(path);
+    return realPath(path);
   } catch {
     return path; // A working directory that is gone has no project entry of another name.
   }

@@ -1,5 +1,5 @@
-import { realpathSync } from "node:fs";
 import { dirname, isAbsolute, relative, sep } from "node:path";
+import { realPath } from "../../real-path.ts";
 
 /** Whether a path lies in a folder or is it, the links of both followed as far as they exist. */
 export function isInside(folder: string, path: string): boolean {
@@ -12,7 +12,7 @@ function resolved(path: string): string {
   let missing = "";
   for (let existing = path; ; existing = dirname(existing)) {
     try {
-      return realpathSync.native(existing) + missing;
+      return realPath(existing) + missing;
     } catch {
       // Not there, or not ours to look at: its folder decides.
       if (dirname(existing) === existing) return path;

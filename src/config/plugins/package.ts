@@ -1,9 +1,9 @@
-import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import { AdapterError, isAdapterError, reasonOf } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
 import { quote } from "../../messages.ts";
 import { isObject } from "../../protocol/jsonrpc.ts";
+import { realPath } from "../../real-path.ts";
 import type { Candidate, ConfigProblem } from "../candidate.ts";
 import type { Json } from "../document.ts";
 import type { Files, Tracked } from "../files.ts";
@@ -59,7 +59,7 @@ export async function readPlugin(folder: string, place: Place, files: Files, lim
 
 function realRoot(folder: string, manifest: string): string {
   try {
-    return realpathSync.native(folder);
+    return realPath(folder);
   } catch (error) {
     throw new AdapterError("config.unreadable", { configPath: manifest, reason: reasonOf(error) });
   }

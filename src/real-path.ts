@@ -1,0 +1,15 @@
+import { realpathSync } from "node:fs";
+import { resolve } from "node:path";
+
+/**
+ * A path without links, absolute. One on a drive that Windows maps to a share keeps its drive: batch files, such as npx, do
+ * not start in a share's own path. @throws the system's error.
+ */
+export function realPath(path: string, system: (path: string) => string = realpathSync.native): string {
+  const real = system(path);
+  return isShare(real) && !isShare(path) ? resolve(path) : real;
+}
+
+function isShare(path: string): boolean {
+  return /^[\\/]{2}/.test(path);
+}

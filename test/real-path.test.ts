@@ -1,0 +1,22 @@
+import { mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { expect, test } from "@jest/globals";
+import { realPath } from "../src/real-path.ts";
+
+test("a path is real without the links in it", () => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "real-")));
+  try {
+    symlinkSync(folder, join(folder, "link"), "junction");
+    expect(realPath(join(folder, "link"))).toBe(folder);
+    expect(() => realPath(join(folder, "gone"))).toThrow("ENOENT");
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("a path on a mapped drive keeps its drive, where no batch file could start in the share behind it", () => {
+  const share = (): string => "\\\\server\\share\\project";
+  expect(realPath("Z:\\project", share)).toBe(resolve("Z:\\project"));
+  expect(realPath("\\\\SERVER\\share\\project", share)).toBe(share());
+});
