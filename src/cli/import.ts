@@ -1,5 +1,6 @@
 import { chmod, mkdir, realpath, rename, stat, unlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { insisting } from "../auth/momentary.ts";
 import { type FoundImport, type FoundServer, findImports } from "../config/imports/find.ts";
 import { DIALECTS } from "../config/imports/read.ts";
 import { placeOf } from "../config/place.ts";
@@ -105,7 +106,8 @@ async function write({ path, before, after }: Plan): Promise<void> {
     const mode = before === "" ? 0o600 : (await stat(target)).mode & 0o777;
     await writeFile(draft, after, { mode: 0o600, flag: "wx" });
     await chmod(draft, mode);
-    await rename(draft, target);
+    const from = draft;
+    await insisting(() => rename(from, target));
   } catch (error) {
     if (draft !== undefined) await unlink(draft).catch(() => undefined); // It may not exist.
     throw new AdapterError("cli.file", { path, reason: reasonOf(error) }, { cause: error });

@@ -26,16 +26,17 @@ const FIRST_LINE_BYTES = 150;
  * @throws Error with the code ENOENT, or EINVAL.
  */
 export function programOnWindows({ command, args, env, cwd }: SpawnOptions, disk: Disk = DISK): Program {
-  const found = find({ command, env, cwd }, disk);
+  const found = find({ command, env, cwd }, disk, "PATH does not lead to it");
   const interpreter = isProgram(found) ? undefined : interpreterIn(disk.firstLine(found) ?? "");
   if (interpreter === undefined) return direct(found, args);
-  return direct(find({ command: interpreter, env, cwd }, disk), [found, ...args]);
+  const missing = `PATH does not lead to ${interpreter}, which its first line names`;
+  return direct(find({ command: interpreter, env, cwd }, disk, missing), [found, ...args]);
 }
 
-function find(search: Search, disk: Disk): string {
+function find(search: Search, disk: Disk, missing: string): string {
   const found = findOnWindows(search, disk.isFile);
   if (found !== undefined) return found;
-  throw Object.assign(new Error(`PATH does not lead to ${search.command}`), { code: "ENOENT" });
+  throw Object.assign(new Error(missing), { code: "ENOENT" });
 }
 
 function direct(file: string, args: readonly string[]): Program {

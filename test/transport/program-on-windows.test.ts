@@ -66,8 +66,8 @@ describe("the program behind a command on Windows", () => {
   });
 
   it("that cannot be started says why", () => {
-    expect(() => program("uvx")).toThrow("PATH does not lead to uvx");
-    expect(() => program("sub\\py.py")).toThrow("PATH does not lead to python3");
+    expect(() => program("uvx")).toThrow("PATH does not lead to it");
+    expect(() => program("sub\\py.py")).toThrow("PATH does not lead to python3, which its first line names");
     expect(() => program("npx", "a\nb")).toThrow("it is a batch file, which takes no argument with a line end");
   });
 
