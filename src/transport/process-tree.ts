@@ -1,10 +1,9 @@
-import { execFile, spawnSync } from "node:child_process";
 import type { Limits } from "../limits.ts";
 import { descendants, isSameProcess, type Processes, type ProcessMark } from "./descendants.ts";
-import { systemProgram } from "./find-on-windows.ts";
 import { PROCESSES } from "./processes.ts";
 import { reaper } from "./reaper.ts";
 import { signalGroup, signalProcess } from "./signal-process.ts";
+import { endTreeOnWindows } from "./taskkill.ts";
 
 /** The root of a process tree: on POSIX the leader of a process group of its own. */
 export interface TreeRoot {
@@ -18,8 +17,6 @@ const POLL_MS = 10;
 /** A tree that is expected to leave is searched for what it has started meanwhile; one part in so many of the time goes into that. */
 const LOOK_SHARE = 10;
 const KILL_WAIT_MS = 1000;
-/** Its process may be suspended, or its program be held up by a scanner. */
-const TASKKILL_MS = 2000;
 
 /**
  * Stops a whole tree: end of stdin, SIGTERM, SIGKILL, each after a bounded wait (Lifecycle, Shutdown, stdio).
@@ -69,26 +66,6 @@ export async function stopTree(
   if (await until(gone, limits.terminateMs)) return;
   await signal("SIGKILL");
   await until(gone, KILL_WAIT_MS);
-}
-
-async function endTreeOnWindows(pid: number): Promise<void> {
-  const options = { timeout: TASKKILL_MS, windowsHide: true };
-  const failed = await new Promise<unknown>((resolve) => {
-    execFile(systemProgram("taskkill"), taskkill(pid), options, resolve);
-  }).catch((error: unknown) => error);
-  // It is gone already; or where taskkill is missing or forbidden, the program itself can still be ended.
-  if (failed !== null) signalProcess(pid, "SIGKILL");
-}
-
-/** Ends a whole tree synchronously: the host is about to end. */
-export function killTreeOnWindows(pid: number): void {
-  const options = { stdio: "ignore", timeout: TASKKILL_MS, windowsHide: true } as const;
-  const { status } = spawnSync(systemProgram("taskkill"), taskkill(pid), options);
-  if (status !== 0) signalProcess(pid, "SIGKILL");
-}
-
-function taskkill(pid: number): string[] {
-  return ["/pid", String(pid), "/T", "/F"];
 }
 
 async function until(condition: () => boolean, milliseconds: number): Promise<boolean> {

@@ -1,14 +1,14 @@
 import { descendants, isSameProcess, type ProcessMark } from "./descendants.ts";
 import { PROCESSES } from "./processes.ts";
 import { signalGroup, signalProcess } from "./signal-process.ts";
+import { endTreesNowOnWindows } from "./taskkill.ts";
 
 /**
  * Kills what is left when the host ends without a shutdown. One per process, shared by all copies of this package, so that
  * their signal handlers do not take each other for the host's.
  */
 export interface Reaper {
-  /** `killNow` ends the whole tree at once, where signals cannot. */
-  add(pid: number, killNow?: () => void): void;
+  add(pid: number): void;
   /** Descendants that cannot be found any more once the root is gone. */
   remember(pid: number, family: readonly ProcessMark[]): void;
   remove(pid: number): void;
@@ -24,18 +24,12 @@ export function reaper(): Reaper {
   return shared[KEY];
 }
 
-interface Root {
-  family: readonly ProcessMark[];
-  readonly killNow: (() => void) | undefined;
-}
-
 function createReaper(): Reaper {
-  const roots = new Map<number, Root>();
+  /** With what they are known to have started. */
+  const roots = new Map<number, readonly ProcessMark[]>();
   const killAll = (): void => {
-    for (const [pid, { family, killNow }] of roots) {
-      if (killNow === undefined) killTreeNow(pid, family);
-      else killNow();
-    }
+    if (process.platform === "win32" && roots.size > 0) endTreesNowOnWindows([...roots.keys()]);
+    else for (const [pid, family] of roots) killTreeNow(pid, family);
     roots.clear();
   };
   const onSignal = (signal: NodeJS.Signals): void => {
@@ -55,13 +49,12 @@ function createReaper(): Reaper {
     for (const signal of SIGNALS) process.off(signal, onSignal);
   };
   return {
-    add(pid, killNow) {
+    add(pid) {
       if (roots.size === 0) install();
-      roots.set(pid, { family: [], killNow });
+      roots.set(pid, []);
     },
     remember(pid, family) {
-      const root = roots.get(pid);
-      if (root !== undefined) root.family = family;
+      if (roots.has(pid)) roots.set(pid, family);
     },
     remove(pid) {
       if (roots.delete(pid) && roots.size === 0) uninstall();

@@ -1,7 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
-import { killTreeOnWindows } from "./process-tree.ts";
 import { programOnWindows } from "./program-on-windows.ts";
 import type { ExitStatus, SpawnedProcess, SpawnOptions } from "./spawned.ts";
 
@@ -29,8 +28,7 @@ export async function spawnProcess(options: SpawnOptions): Promise<SpawnedProces
     const [error] = (await once(child, "error")) as [Error];
     throw error;
   }
-  const started = asSpawned(child);
-  return windows ? { ...started, killNow: () => killTreeOnWindows(started.pid) } : started;
+  return asSpawned(child);
 }
 
 /** What the transport needs of a child that has started. */

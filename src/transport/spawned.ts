@@ -9,8 +9,6 @@ export interface SpawnedProcess {
   readonly hasExited: () => boolean;
   /** Resolves with the end of the process itself; its pipes may still hold data, or be held open by its children. */
   readonly exited: Promise<ExitStatus>;
-  /** Ends the whole tree synchronously; only where signals cannot. */
-  readonly killNow?: () => void;
 }
 
 export interface ExitStatus {

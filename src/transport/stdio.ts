@@ -133,7 +133,7 @@ export class StdioTransport implements Transport {
         { cause: error },
       );
     }
-    reaper().add(child.pid, child.killNow);
+    reaper().add(child.pid);
     this.#process = child;
     this.#listen(child, sink);
   }

@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { resolveLimits } from "../../src/limits.ts";
 import { descendants, isSameProcess, type Processes } from "../../src/transport/descendants.ts";
-import { killTreeOnWindows, stopTree } from "../../src/transport/process-tree.ts";
+import { stopTree } from "../../src/transport/process-tree.ts";
 import { PROCESSES } from "../../src/transport/processes.ts";
 import { Ps } from "../../src/transport/ps.ts";
+import { endTreeOnWindows, endTreesNowOnWindows } from "../../src/transport/taskkill.ts";
 import { readLedger, SERVERS } from "../support/plugin-harness.ts";
 import { isAlive, waitFor } from "../support/wait.ts";
 
@@ -97,10 +98,11 @@ posix("stopping a tree", () => {
   });
 });
 
-test("a program on Windows is ended, also where taskkill cannot be run", async () => {
-  const child = await start("stubborn", 1);
-  killTreeOnWindows(child.pid ?? 0);
-  await waitFor("it is gone", () => child.signalCode !== null);
+test("programs on Windows are ended, also where taskkill cannot be run", async () => {
+  const [now, soon] = [await start("stubborn", 1), await start("stubborn", 2)];
+  endTreesNowOnWindows([now.pid ?? 0]);
+  await endTreeOnWindows(soon.pid ?? 0);
+  await waitFor("they are gone", () => now.signalCode !== null && soon.signalCode !== null);
 });
 
 linux("what a server starts while it is being stopped", () => {
