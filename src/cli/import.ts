@@ -1,6 +1,6 @@
 import { chmod, mkdir, realpath, rename, stat, unlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { insisting } from "../auth/momentary.ts";
+import { insisting } from "../auth/store/momentary.ts";
 import { type FoundImport, type FoundServer, findImports } from "../config/imports/find.ts";
 import { DIALECTS } from "../config/imports/read.ts";
 import { placeOf } from "../config/place.ts";

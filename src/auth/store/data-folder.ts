@@ -1,5 +1,5 @@
 import { isAbsolute, join } from "node:path";
-import { homeFolder } from "../home-folder.ts";
+import { homeFolder } from "../../home-folder.ts";
 
 /** The folder for what the adapter remembers about a user, by the custom of the platform. */
 export function dataFolder(
