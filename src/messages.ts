@@ -17,7 +17,7 @@ export interface Facts {
   internal: { reason: string };
   destroyed: Record<never, never>;
   cancelled: { server?: string };
-  shutdown: Record<never, never>;
+  shutdown: { outcomeUnknown?: boolean };
 
   "cwd.gone": { reason?: string };
   "params.invalid": { tool: string; path: string; reason: string; hint?: string };
@@ -81,7 +81,7 @@ export interface Facts {
     body?: string;
     outcomeUnknown: boolean;
   };
-  "protocol.result": { server: string; method: string; reason: string };
+  "protocol.result": { server: string; method: string; reason: string; outcomeUnknown?: boolean };
   "protocol.cursor": { server: string; method: string; cursor: string };
 
   "limit.message": { server: string; limitBytes: number; outcomeUnknown: boolean };
@@ -180,7 +180,11 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
     code: "cancelled",
     say: ({ server }) => `Cancelled${server ? ` (server ${quote(server)})` : ""}. Nothing is sent again.`,
   },
-  shutdown: { code: "closed", say: () => "The session is shutting down; no server is contacted any more." },
+  shutdown: {
+    code: "closed",
+    say: ({ outcomeUnknown }) =>
+      `The session is shutting down; no server is contacted any more.${unknown(outcomeUnknown)}`,
+  },
 
   "cwd.gone": {
     code: "invalid_params",
@@ -356,6 +360,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
     say: ({ server, outcomeUnknown }) =>
       `The connection to server ${quote(server)} was closed.${unknown(outcomeUnknown)} The next call connects anew.`,
   },
+
   "stdin.blocked": {
     code: "closed",
     say: ({ server, method }) =>
@@ -374,8 +379,8 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   },
   "protocol.result": {
     code: "protocol_error",
-    say: ({ server, method, reason }) =>
-      `Server ${quote(server)} answered ${method} with an unusable result: ${reason}.`,
+    say: ({ server, method, reason, outcomeUnknown }) =>
+      `Server ${quote(server)} answered ${method} with an unusable result: ${reason}.${unknown(outcomeUnknown)}`,
   },
   "protocol.cursor": {
     code: "protocol_error",
@@ -500,7 +505,7 @@ function first(problems: readonly string[]): string {
   return shown.join(" ") + (more === 0 ? "" : ` And ${more} more${MODEL_WORDS.problems}.`);
 }
 
-function unknown(outcomeUnknown: boolean): string {
+function unknown(outcomeUnknown: boolean | undefined): string {
   return outcomeUnknown ? " Outcome unknown: it may have run; it was not repeated." : "";
 }
 

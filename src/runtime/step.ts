@@ -24,12 +24,16 @@ export interface StepContext {
   readonly cancellation: Cancellation;
   /** Shows a partial result at the host's next poll; dropped once the step is terminal. */
   readonly partial: (partial: AgentToolResult) => void;
+  /** Says that a request with possible side effects goes out now. */
+  readonly sending: () => void;
 }
 
 /** One tool call: its state machine (running → done | err → destroyed), and what the host sees of it. */
 export class Step implements StepHandle, Rostered {
   readonly settled: Promise<void>;
   place = -1;
+  /** Ended now, it may have had its effects. */
+  outcomeUnknown = false;
   /** Gone with `destroy`, with everything that the work holds. */
   #options: StepOptions | undefined;
   readonly #cancellation = new Cancellation();
@@ -53,6 +57,9 @@ export class Step implements StepHandle, Rostered {
     const context: StepContext = {
       cancellation: this.#cancellation,
       partial: (partial) => this.#push(partial, maxPartials),
+      sending: () => {
+        this.outcomeUnknown = true;
+      },
     };
     promised(run, context).then(
       (result) => this.#end({ tag: "done", result }),

@@ -26,7 +26,10 @@ export class Steps {
 
   /** Ends every running step; steps that come later end at once, and hold nothing. */
   cancelAll(): void {
-    for (const step of this.#running.all()) step.cancelWith(new AdapterError("shutdown", {}));
+    for (const step of this.#running.all()) {
+      const { outcomeUnknown } = step;
+      step.cancelWith(new AdapterError("shutdown", outcomeUnknown ? { outcomeUnknown } : {}));
+    }
     clearInterval(this.#keepAlive);
     this.#keepAlive = undefined;
     this.#isOver = true;

@@ -63,8 +63,10 @@ async function rounds(conversation: Conversation, unfinished: Unfinished, first:
     }
     const outcome = session.dialect.decode(method, answer.result);
     if (outcome.kind === "complete") return outcome.result;
-    if (outcome.kind === "invalid")
-      throw new AdapterError("protocol.result", { server: session.server, method, reason: outcome.reason });
+    if (outcome.kind === "invalid") {
+      const { server } = session;
+      throw new AdapterError("protocol.result", { server, method, reason: outcome.reason, outcomeUnknown: true });
+    }
     if (round === limits.inputRounds)
       throw new AdapterError("limit.rounds", { server: session.server, method, limit: limits.inputRounds });
     const milliseconds = Math.min(options.timeoutMs, left());

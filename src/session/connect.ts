@@ -14,6 +14,7 @@ import { negotiate, type OpeningFailure, type OpeningStep, type Probe } from "..
 import { REVISIONS } from "../protocol/versions.ts";
 import type { Raw, Rejection, SendOptions, Sink, Transport } from "../transport/transport.ts";
 import { sendNotice } from "./notice.ts";
+import { beforeCalls } from "./request-error.ts";
 import { boundedError } from "./rpc-error.ts";
 import { Session, type SessionOptions } from "./session.ts";
 
@@ -49,7 +50,9 @@ export async function connect(options: ConnectOptions): Promise<Session> {
     return line.become((transport) => new Session({ ...options, transport, dialect }));
   } catch (error) {
     line.abandon();
-    throw options.cancellation.cancelled ? new AdapterError("cancelled", { server: options.server }) : error;
+    throw options.cancellation.cancelled
+      ? new AdapterError("cancelled", { server: options.server })
+      : beforeCalls(error);
   } finally {
     release();
   }

@@ -14,6 +14,13 @@ export function forRequest(error: unknown, method: string, effects: boolean): un
   return new AdapterError(error.situation, facts as never, { cause: error.cause ?? error });
 }
 
+/** A failure to connect: whatever became of an exchange of its own, no call was sent yet. */
+export function beforeCalls(error: unknown): unknown {
+  if (!isAdapterError(error) || !("outcomeUnknown" in error.details)) return error;
+  const facts = { ...error.details, outcomeUnknown: false };
+  return new AdapterError(error.situation, facts as never, { cause: error.cause ?? error });
+}
+
 /** Why a request ended without an answer: somebody cancelled it, or its time was over. */
 export function gaveUp(
   server: string,

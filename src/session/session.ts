@@ -209,13 +209,9 @@ export class Session implements Sink, PendingOwner {
     }
     if (response.result === undefined) {
       const { server } = this;
-      pending.reject(
-        new AdapterError("protocol.result", {
-          server,
-          method: pending.method,
-          reason: "it has neither a result nor an error",
-        }),
-      );
+      const { method, outcomeUnknown } = pending;
+      const reason = "it has neither a result nor an error";
+      pending.reject(new AdapterError("protocol.result", { server, method, reason, outcomeUnknown }));
       return;
     }
     pending.options.page?.keep(raw, pending.id, response.result);

@@ -57,6 +57,7 @@ export async function invoke(
       await runtime.approval.call(scope, spec, tool, args, item["annotations"], cancellation);
     const params = meta === undefined ? { name: tool, arguments: args } : { name: tool, arguments: args, _meta: meta };
     const options = callOptions(spec, silenceMs, context);
+    context.sending();
     return { spec, item, result: await call(connection, "tools/call", params, options, item["inputSchema"]) };
   } finally {
     held?.release();

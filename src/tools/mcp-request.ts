@@ -106,8 +106,11 @@ async function managed(
     const { connection } = await runtime.connect(scope, spec, { timeoutMs: silenceMs, cancellation });
     held = connection;
     connection.hold();
-    if (connection.session.dialect.knows(method))
-      return await call(connection, method, params, callOptions(spec, silenceMs, context));
+    if (connection.session.dialect.knows(method)) {
+      const options = callOptions(spec, silenceMs, context);
+      context.sending();
+      return await call(connection, method, params, options);
+    }
     const { protocolVersion } = connection;
     throw new AdapterError("method.missing", { server: spec.name, method, protocolVersion });
   } finally {

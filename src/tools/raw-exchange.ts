@@ -24,7 +24,7 @@ export interface RawRequest {
 export async function rawExchange(
   spec: ServerSpec,
   request: RawRequest,
-  { runtime, cancellation }: ToolContext,
+  { runtime, cancellation, sending }: ToolContext,
 ): Promise<JsonRpcResponse> {
   const { id, method, params, timeoutMs } = request;
   const server = spec.name;
@@ -53,6 +53,7 @@ export async function rawExchange(
     });
     const message = { jsonrpc: "2.0", id, method, ...(Object.keys(params).length === 0 ? {} : { params }) } as const;
     const headers = headersOfDeclared(message);
+    sending();
     await transport.send(message, { headers, cancellation: givenUp, answered: () => response !== undefined });
   } catch (error) {
     if (cancellation.cancelled) throw new AdapterError("cancelled", { server });

@@ -1,0 +1,74 @@
+import { describe, expect, test } from "@jest/globals";
+import { type FaultExchange, FaultServer, type Scenario } from "../support/http-fault-server.ts";
+import { harnesses, type PluginHarness } from "../support/plugin-harness.ts";
+import { waitFor } from "../support/wait.ts";
+
+const make = harnesses();
+
+function opening(post: (exchange: FaultExchange) => void): Scenario {
+  return { on: "*", post };
+}
+
+function result(id: unknown, more: object): string {
+  return JSON.stringify({ jsonrpc: "2.0", id, ...more });
+}
+
+const BEFORE: Record<string, Scenario> = {
+  "a gateway that is down": opening((exchange) => exchange.respond(503, {}, "upstream is down")),
+  "a login page": opening((exchange) => exchange.respond(200, { "content-type": "text/html" }, "<html>log in</html>")),
+  "a message without end": opening((exchange) =>
+    exchange.respond(200, { "content-type": "application/json", "content-length": "99999999" }),
+  ),
+  "a damaged body": opening((exchange) =>
+    exchange.respond(200, { "content-type": "application/json", "content-encoding": "gzip" }, "no gzip at all"),
+  ),
+};
+
+const server = FaultServer.forTests({
+  ...Object.fromEntries(Object.entries(BEFORE).map(([name, scenario]) => [name.replaceAll(" ", "-"), scenario])),
+  "event-stream": { on: "*", get: (exchange) => exchange.respond(503, {}, "down") },
+  nothing: { post: (exchange) => exchange.json(result(exchange.seen.rpc.id, {})) },
+  silent: { post: () => undefined },
+});
+
+function hosting(scenario: string, entry: object = {}): PluginHarness {
+  return make().configure("srv", { url: server.url(scenario.replaceAll(" ", "-")), ...entry });
+}
+
+describe("a call that was not sent, since there was no connection, has no unknown outcome", () => {
+  test.each(Object.keys(BEFORE))("%s", async (name) => {
+    const { message, details } = await hosting(name).callFailure("srv", "echo", { text: "x" });
+    expect(message).toContain('"srv"');
+    expect(message).not.toMatch(/outcome unknown/i);
+    expect(details?.["outcomeUnknown"]).not.toBe(true);
+  });
+
+  test("an event stream of the first revision that is refused", async () => {
+    const { code, message, details } = await hosting("event-stream", { type: "sse" }).callFailure("srv", "echo");
+    expect(code).toBe("http_error");
+    expect(message).not.toMatch(/outcome unknown/i);
+    expect(details?.["outcomeUnknown"]).not.toBe(true);
+  });
+});
+
+describe("a call that may have run has an unknown outcome", () => {
+  test("where its answer has neither a result nor an error", async () => {
+    const { code, message, details } = await hosting("nothing").callFailure("srv", "echo", { text: "x" });
+    expect(code).toBe("protocol_error");
+    expect(message).toContain("Outcome unknown");
+    expect(details).toMatchObject({ outcomeUnknown: true });
+  });
+
+  test("where the session shuts down, or the plugin is loaded anew, while it is out", async () => {
+    const host = hosting("silent");
+    const call = host.callFailure("srv", "echo", { text: "x" });
+    await waitFor("the call has arrived", () => server.posts("silent").length === 1);
+    const idle = host.listFailure("missing");
+    expect(host.plugin.register(host.api)).toBe(0);
+    const { code, message, details } = await call;
+    expect(code).toBe("closed");
+    expect(message).toContain("Outcome unknown");
+    expect(details).toMatchObject({ outcomeUnknown: true });
+    expect((await idle).message).not.toMatch(/outcome unknown/i);
+  });
+});
