@@ -70,7 +70,6 @@ export interface Facts {
 
   closed: { server: string; method?: string; reason: string; outcomeUnknown: boolean } & ExitFacts;
   "closed.stopped": { server: string; outcomeUnknown: boolean };
-  "stdin.blocked": { server: string; method: string };
 
   "protocol.noAnswer": { server: string; method: string; outcomeUnknown: boolean; body?: string };
   "protocol.unreadable": {
@@ -359,12 +358,6 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
     code: "closed",
     say: ({ server, outcomeUnknown }) =>
       `The connection to server ${quote(server)} was closed.${unknown(outcomeUnknown)} The next call connects anew.`,
-  },
-
-  "stdin.blocked": {
-    code: "closed",
-    say: ({ server, method }) =>
-      `Server ${quote(server)} stopped reading while ${method} was being written; the connection was dropped. Outcome unknown; the call was not repeated.`,
   },
 
   "protocol.noAnswer": {

@@ -231,7 +231,8 @@ export class StdioTransport implements Transport {
   async #drained(child: SpawnedProcess, message: JsonRpcMessage, options: SendOptions | undefined): Promise<void> {
     if (await drain(child.stdin, options?.cancellation)) return;
     // A half-written line cannot be taken back: whatever follows would be read as its end.
-    const error = new AdapterError("stdin.blocked", { server: this.#server, method: labelOf(message) });
+    const reason = `it stopped reading while ${labelOf(message)} was being written`;
+    const error = new AdapterError("closed", { server: this.#server, reason, outcomeUnknown: true });
     this.#fail(error);
     throw error;
   }

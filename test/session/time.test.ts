@@ -61,6 +61,24 @@ describe("time", () => {
     await waitFor("the first process is gone", () => !isAlive(first ?? 0));
   }, 20_000);
 
+  test("what else waited for a server that stops reading: a list is repeated on a fresh connection, a call has an unknown outcome", async () => {
+    const host = make().serve("slow", "timing", "slow-reader");
+    const large = { text: "x".repeat(3 * 1024 * 1024) };
+    const target = { configPath: host.configPath, server: "slow" };
+    await host.call("slow", "pause", { milliseconds: 8000 });
+    await waitFor("it has stopped reading", () => host.ledger("slow").some(({ event }) => event === "paused"));
+    const request = { ...target, method: "completion/complete" };
+    const [list, other, blocked] = await Promise.all([
+      host.end("mcp_list", target),
+      host.failure("mcp_request", { ...request, params: { n: 1 } }),
+      host.failure("mcp_request", { ...request, params: large, timeoutSeconds: 1 }),
+    ]);
+    expect(blocked.code).toBe("timeout");
+    expect(other).toMatchObject({ code: "closed", details: { method: "completion/complete", outcomeUnknown: true } });
+    expect(other.message).toContain("it stopped reading while completion/complete was being written. Outcome unknown");
+    expect(list.tag).toBe("done");
+  }, 20_000);
+
   test("a large argument is written whole to a server that reads slowly [J01]", async () => {
     const host = make().serve("slow", "timing", "slow-reader");
     await host.call("slow", "pause", { milliseconds: 500 });
