@@ -103,21 +103,17 @@ function holds(blocks: readonly ContentBlock[], value: unknown, json: string): b
 
 /** Only what is as long in JSON, whatever the order of its keys, is compared: a comparison takes the time of the larger value. */
 function says(candidate: string, value: unknown, characters: number): boolean {
-  const parsed = parse(candidate);
-  return JSON.stringify(parsed)?.length === characters && seldom("node:util").isDeepStrictEqual(parsed, value);
+  try {
+    const parsed: unknown = JSON.parse(candidate);
+    return JSON.stringify(parsed).length === characters && seldom("node:util").isDeepStrictEqual(parsed, value);
+  } catch {
+    return false; // Ordinary text, or nested without end: no JSON to compare.
+  }
 }
 
 function looksLikeJson(candidate: string): boolean {
   const first = candidate.trimStart()[0];
   return first !== undefined && '{["-0123456789tfn'.includes(first);
-}
-
-function parse(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined; // Ordinary text: no JSON to compare.
-  }
 }
 
 function text(value: string): ContentBlock {

@@ -89,6 +89,15 @@ describe("what a server sends is shown in bounded time and length", () => {
     expect(blocks).toHaveLength(1001);
     expect(blocks.at(-1)).toEqual({ type: "text", text: JSON.stringify({ all }) });
   });
+
+  it("when a text beside structured content is JSON that nests without end", () => {
+    const text = "[".repeat(100_000) + "]".repeat(100_000);
+    const content = [{ type: "text", text }];
+    expect(renderResult({ content, structuredContent: { n: 1 } }, LIMITS)).toEqual([
+      ...content,
+      { type: "text", text: '{"n":1}' },
+    ]);
+  });
 });
 
 it("many short texts certainly fit only with the line ends between them", () => {
