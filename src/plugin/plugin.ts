@@ -55,18 +55,18 @@ const UNREDACTED: ReadonlySet<string> = new Set(["mcpResult"]);
 /** A plugin of its own: its hosts share nothing with those of other plugins. */
 export function createPlugin(options: PluginOptions = {}): Plugin {
   const registrations = new Map<PluginApi, Registration>();
-  const leaving = new Set<Promise<void>>();
-  const leave = (registration: Registration): Promise<void> => {
+  /** What is being shut down, and whose it was. */
+  const leaving = new Map<Promise<void>, PluginApi>();
+  const leave = (api: PluginApi, registration: Registration): void => {
     const left = registration.shutdown().finally(() => leaving.delete(left));
-    leaving.add(left);
-    return left;
+    leaving.set(left, api);
   };
   return {
     register(api) {
       // A reload: what the earlier registration had goes first, whatever becomes of this one.
       const earlier = registrations.get(api);
       registrations.delete(api);
-      const before = earlier === undefined ? undefined : leave(earlier);
+      if (earlier !== undefined) leave(api, earlier);
       const refusal = refusalOf(api);
       if (refusal !== REGISTERED) return refusal;
       const registration = new Registration(api, options);
@@ -75,20 +75,22 @@ export function createPlugin(options: PluginOptions = {}): Plugin {
         for (const declaration of DECLARATIONS) api.registerTool?.(registration.tool(declaration));
         api.registerEventHandler?.("SessionShutdown", async () => {
           if (registrations.get(api) === registration) registrations.delete(api);
-          await Promise.all([before, leave(registration)]);
+          leave(api, registration);
+          // All that the host ever had: of several reloads in a row, the first may take longest to leave.
+          await Promise.all([...leaving].map(([left, of]) => (of === api ? left : undefined)));
         });
       } catch {
         // A host that refuses one tool gets none: its own error is what it threw.
         registrations.delete(api);
-        void leave(registration);
+        leave(api, registration);
         return REFUSED_HOST;
       }
       return REGISTERED;
     },
     async shutdown() {
-      for (const registration of registrations.values()) void leave(registration);
+      for (const [api, registration] of registrations) leave(api, registration);
       registrations.clear();
-      await Promise.all(leaving);
+      await Promise.all(leaving.keys());
     },
   };
 }

@@ -140,10 +140,10 @@ describe("registering again with the same host", () => {
     expect(step?.poll()).toMatchObject({ tag: "err", code: "closed" });
   });
 
-  test("and a shutdown right after it waits for what the host had before", async () => {
+  test.each([1, 2])("and a shutdown right after it waits for what the host had before (%i times)", async (times) => {
     const host = make({ limits: { stdinEndMs: 300, terminateMs: 300 } }).serve("stubborn", "processes", "stubborn");
     await host.call("stubborn", "echo");
-    host.plugin.register(host.api);
+    for (let time = 0; time < times; time++) host.plugin.register(host.api);
     await host.shutdownByNewest();
     expect(host.pids("stubborn")).toHaveLength(1);
     expect(host.pids("stubborn").filter(isAlive)).toEqual([]);
