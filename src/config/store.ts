@@ -17,6 +17,8 @@ export interface ConfigView {
   readonly problems: readonly ConfigProblem[];
   /** The files that were read and could be used: absolute, without links. */
   readonly files: readonly string[];
+  /** What the files themselves say, for what is no one server's. */
+  readonly maxResultBytes?: number;
 }
 
 export interface ConfigStoreOptions {
@@ -112,7 +114,12 @@ export class ConfigStore {
     // Nothing below waits, so that of two loads at once the second finds the entries of the first.
     const known = this.#loaded.get(key)?.made ?? new Map();
     const merged = merge(candidates, { limits, shape, environment, trust, maxResultBytes, known });
-    const view: ConfigView = { servers: merged.servers, problems: [...problems, ...merged.problems], files };
+    const view: ConfigView = {
+      servers: merged.servers,
+      problems: [...problems, ...merged.problems],
+      files,
+      ...(maxResultBytes === undefined ? {} : { maxResultBytes }),
+    };
     this.#loaded.delete(key);
     this.#loaded.set(key, { view, tracked, made: merged.made, placeKey });
     for (const oldest of this.#loaded.keys()) {

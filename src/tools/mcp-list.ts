@@ -4,6 +4,7 @@ import { isSituation, toFailure } from "../errors.ts";
 import type { Target } from "../runtime/settings.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import { type Catalog, LIST_KINDS, type ListKind } from "../session/catalog.ts";
+import { guardOptions } from "./guard.ts";
 import { silence } from "./invoke.ts";
 import { briefly, json, shortJson } from "./json-answer.ts";
 import { type ListHead, listAnswer } from "./list-answer.ts";
@@ -106,7 +107,8 @@ async function listOne(
     [...items].map(([name, item]) => ({ name, item })),
   );
   const answer = { server: spec.name, [kind]: [], more: Math.max(0, found.length - BEST) };
-  return json({ ...answer, [kind]: briefs(found.slice(0, BEST), QUERY_BYTES - JSON.stringify(answer).length) });
+  const bytes = Math.min(QUERY_BYTES, guardOptions(spec, context).maxBytes) - JSON.stringify(answer).length;
+  return json({ ...answer, [kind]: briefs(found.slice(0, BEST), bytes) });
 }
 
 /** All enabled servers at once, each started if need be, with one deadline; one that fails is named and spoils nothing. */
@@ -138,10 +140,11 @@ async function searchAll(
   const best = ranked.slice(0, BEST);
   const more = Math.max(0, ranked.length - BEST);
   const around = JSON.stringify({ matches: best.map(({ server }) => ({ server })), more, failed: [] }).length;
-  const shown = briefs(best, QUERY_BYTES - around);
+  const limit = view.maxResultBytes ?? runtime.limits.resultBytes;
+  const shown = briefs(best, Math.min(QUERY_BYTES, limit) - around);
   const matches = best.map(({ server }, at) => ({ server, ...shown[at] }));
   return shortJson({ matches, more, failed }, failed, {
-    limit: runtime.limits.resultBytes,
+    limit,
     brief: ({ server, error }) => ({ server, error: briefly(error) }),
     name: ({ server }) => server,
     make: (servers, left = 0) => ({ matches, more, failed: servers, ...(left === 0 ? {} : { moreFailed: left }) }),

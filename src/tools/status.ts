@@ -34,7 +34,7 @@ export function configuredServers(view: ConfigView, { runtime }: ToolContext): A
     .slice(0, NOTED_PROBLEMS)
     .map(({ configPath, error }) => ({ configPath, error: briefly(error) }));
   return shortJson({ servers, ...(problems.length === 0 ? {} : { problems }), ...hint }, servers, {
-    limit: runtime.limits.resultBytes,
+    limit: view.maxResultBytes ?? runtime.limits.resultBytes,
     brief: ({ server, enabled, error }) => ({
       server,
       ...(enabled ? {} : { enabled }),

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "@jest/globals";
 import { factOf, harnesses, jsonOf, type PluginHarness, textOf } from "../support/plugin-harness.ts";
 
@@ -37,6 +38,17 @@ describe("a server with 400 tools", () => {
     expect(textOf(await host.call("big", "billing_create_invoice", { title: "May" }))).toBe(
       'billing_create_invoice {"title":"May"}',
     );
+  });
+
+  test("is searched within the bound that its file sets, by itself and with all others", async () => {
+    const host = make().serve("big", "catalog");
+    const config = JSON.parse(readFileSync(host.configPath, "utf8")) as object;
+    host.write("mcp.json", { ...config, maxResultBytes: 1200 });
+    for (const [server, key] of [["big", "tools"] as const, [undefined, "matches"] as const]) {
+      const found = await host.run("mcp_list", { configPath: "mcp.json", server, query: "invoice" });
+      expect(jsonOf(found)[key]).toHaveLength(8);
+      expect(bytesOf(textOf(found))).toBeLessThanOrEqual(1200);
+    }
   });
 
   test("is listed within the bound: in full, in brief, as names, as some names", async () => {
@@ -158,6 +170,14 @@ describe("hundreds of configured servers", () => {
     expect([servers.length + more, servers.length > 100]).toEqual([300, true]);
     expect(bytesOf(textOf(all))).toBeLessThanOrEqual(LIMIT);
     expect(all.details?.["servers"]).toHaveLength(300);
+  });
+
+  test("are listed within the bound that their file sets", async () => {
+    const entries = names.slice(0, 40).map((name) => [name, { command: "x", args: ["x".repeat(500)] }]);
+    const host = make().write("mcp.json", { maxResultBytes: 1000, mcpServers: Object.fromEntries(entries) });
+    const listed = await host.run("mcp_list", { configPath: "mcp.json" });
+    expect(bytesOf(textOf(listed))).toBeLessThanOrEqual(1000);
+    expect(listed.details?.["servers"]).toHaveLength(40);
   });
 
   test("have their first problems told briefly beside them, and all in the details", async () => {
