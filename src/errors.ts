@@ -1,5 +1,6 @@
 import type { ErrorCode } from "./contract.ts";
 import { type Facts, SENTENCES, type Situation } from "./messages.ts";
+import { readable } from "./remote-text.ts";
 
 const BRAND = Symbol.for("rpi-mcp-adapter.error");
 
@@ -13,9 +14,11 @@ export class AdapterError<S extends Situation = Situation> extends Error {
   readonly details: Facts[S] & Record<string, unknown>;
   readonly [BRAND] = true;
 
-  constructor(situation: S, facts: Facts[S], options?: ErrorOptions) {
+  /** `message` stands in place of the sentence. */
+  constructor(situation: S, facts: Facts[S], { message, ...options }: ErrorOptions & { message?: string } = {}) {
     const row = SENTENCES[situation];
-    super(row.say(facts), options);
+    // Servers' words and names from files are in it: hosts print it in terminals.
+    super(readable(message ?? row.say(facts)), options);
     this.name = "AdapterError";
     this.situation = situation;
     this.code = row.code;

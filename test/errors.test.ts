@@ -34,3 +34,14 @@ describe("whatever was thrown", () => {
     expect(new Error("x")).not.toBeInstanceOf(AdapterError);
   });
 });
+
+const ESCAPE = "\u001b]0;pwned\u0007\u001b[31m";
+
+it.each([
+  new AdapterError("rpc.error", { server: "s", method: "x/y", rpcError: { code: 1, message: `no${ESCAPE} licence` } }),
+  new AdapterError("config.entry", { server: "s", configPath: "/c", field: `headers.X${ESCAPE}`, reason: "is bad" }),
+  new AdapterError("spawn.cwd", { server: "s", cwd: `/no${ESCAPE}` }),
+  new AdapterError("tool.failed", { server: "s", tool: "t", text: `${ESCAPE}red`, mcpResult: {} }),
+])("what a server says, and a file's words, cannot steer the terminal of a host that prints $situation", (error) => {
+  expect(error.message).not.toMatch(/\p{Cc}|pwned/u);
+});

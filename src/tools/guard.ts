@@ -1,4 +1,6 @@
 import type { ContentBlock } from "../contract.ts";
+import { AdapterError, isAdapterError } from "../errors.ts";
+import type { Situation } from "../messages.ts";
 import type { Spill } from "../runtime/spill.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import { headOf, tailOf } from "./text.ts";
@@ -98,6 +100,19 @@ function noteOf(left: number, bytes: number, where: string): string {
 export async function guardText(text: string, options: GuardOptions): Promise<string> {
   const bytes = text.length * 3 <= options.maxBytes ? 0 : Buffer.byteLength(text);
   return bytes <= options.maxBytes ? text : shortened(text, bytes, options.maxBytes, options.spill);
+}
+
+/** What is our own in a failure's words is shorter than this, and stays. */
+const MAX_OWN_BYTES = 1000;
+
+/** A failure whose words, with a server's in them, are within the bound of a result. */
+export async function guardError(error: unknown, spec: ServerSpec, context: ToolContext): Promise<unknown> {
+  const options = guardOptions(spec, context);
+  if (!isAdapterError(error) || Buffer.byteLength(error.message) <= Math.max(options.maxBytes, MAX_OWN_BYTES))
+    return error;
+  // Cut before it is masked, a secret would show its beginning or its end.
+  const message = await guardText(context.runtime.redactor.text(error.message), options);
+  return new AdapterError<Situation>(error.situation, error.details, { cause: error, message });
 }
 
 async function shortened(text: string, bytes: number, budget: number, spill: Spill): Promise<string> {

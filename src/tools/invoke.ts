@@ -8,6 +8,7 @@ import type { ServerSpec } from "../server-spec.ts";
 import { type CallOptions, call } from "../session/call.ts";
 import type { Item } from "../session/catalog.ts";
 import type { ProgressReport } from "../session/pending.ts";
+import { guardError } from "./guard.ts";
 import type { ToolContext } from "./tool.ts";
 import { isHidden, unknownTool } from "./visibility.ts";
 
@@ -59,6 +60,8 @@ export async function invoke(
     const options = callOptions(spec, silenceMs, context);
     context.sending();
     return { spec, item, result: await call(connection, "tools/call", params, options, item["inputSchema"]) };
+  } catch (error) {
+    throw await guardError(error, spec, context);
   } finally {
     held?.release();
     waiting?.end();

@@ -4,7 +4,7 @@ import { isSituation, toFailure } from "../errors.ts";
 import type { Target } from "../runtime/settings.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import { type Catalog, LIST_KINDS, type ListKind } from "../session/catalog.ts";
-import { guardOptions } from "./guard.ts";
+import { guardError, guardOptions } from "./guard.ts";
 import { silence } from "./invoke.ts";
 import { briefly, json, shortJson } from "./json-answer.ts";
 import { type ListHead, listAnswer } from "./list-answer.ts";
@@ -84,6 +84,8 @@ async function discover(
     const { serverInfo, protocolVersion, instructions } = connection;
     const said = instructions === undefined ? {} : { instructions };
     return { head: { server: spec.name, serverInfo, protocolVersion, ...said }, catalog };
+  } catch (error) {
+    throw await guardError(error, spec, context);
   } finally {
     waiting?.end();
   }

@@ -7,7 +7,7 @@ import type { Connection } from "../runtime/connection.ts";
 import type { Target } from "../runtime/settings.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import { call } from "../session/call.ts";
-import { guardOptions, guardText } from "./guard.ts";
+import { guardError, guardOptions, guardText } from "./guard.ts";
 import { callOptions, invoke, isErrorResult, silence } from "./invoke.ts";
 import { toolError } from "./mcp-call.ts";
 import { ParamReader } from "./params.ts";
@@ -36,7 +36,10 @@ export async function mcpRequest(
     const spec = await runtime.settings.resolve(scope, target);
     await approveRaw(spec, method, sent, context);
     const request = { id, method, params: sent, timeoutMs: silence(spec, timeoutMs, context) };
-    return answer(spec, { ...(await rawExchange(spec, request, context)) }, context);
+    const response = await rawExchange(spec, request, context).catch(async (error: unknown) => {
+      throw await guardError(error, spec, context);
+    });
+    return answer(spec, { ...response }, context);
   }
   refuse(method);
   if (method === "tools/call") return toolsCall(target, sent, timeoutMs, context);
@@ -113,6 +116,8 @@ async function managed(
     }
     const { protocolVersion } = connection;
     throw new AdapterError("method.missing", { server: spec.name, method, protocolVersion });
+  } catch (error) {
+    throw await guardError(error, spec, context);
   } finally {
     held?.release();
     waiting?.end();

@@ -194,4 +194,19 @@ describe("the bound of a result's text", () => {
     expect(readFileSync(fileIn(message), "utf8")).toHaveLength(200_010);
     expect(factOf<{ content: { text: string }[] }>(failure, "mcpResult").content[0]?.text).toHaveLength(200_010);
   });
+
+  test.each([
+    ["an answer", "message", "mcp_call", { tool: "echo" }],
+    ["its stderr", "stderr", "mcp_list", {}],
+    ["its stderr", "stderr", "mcp_request", { method: "x/y" }],
+  ] as const)("and for the words of a server in any other error: %s (%s, %s)", async (_, place, tool, params) => {
+    const says = `begin ${"e".repeat(1900)} end`;
+    const host = make().serve("it", "quotes", place, { env: { SAYS: says }, maxResultBytes: 1200 });
+    const { message, details } = await host.failure(tool, { configPath: host.configPath, server: "it", ...params });
+    expect(Buffer.byteLength(message)).toBeLessThanOrEqual(1200);
+    expect(message).toMatch(/^Server "it" .*begin e/s);
+    expect(message).toContain("e end");
+    expect(readFileSync(fileIn(message), "utf8")).toContain(says);
+    expect(JSON.stringify(details)).toContain(says);
+  });
 });
