@@ -48,7 +48,13 @@ export interface Facts {
   "connect.exited": { server: string } & ExitFacts;
   "connect.failed": { server: string; url?: string; reason: string; hint?: string } & ExitFacts;
   "connect.legacy": { server: string };
-  "connect.refused": { server: string; reason: string; rpcError: unknown };
+  "connect.refused": {
+    server: string;
+    reason: string;
+    rpcError: unknown;
+    /** The one revision that its entry names. */
+    pinned?: string;
+  };
   "version.unsupported": { server: string; offered: string; answered: string | null; supported: readonly string[] };
   "capability.missing": { server: string; capability: string; method: string; advertised: readonly string[] };
   "method.missing": { server: string; method: string; protocolVersion: string };
@@ -297,12 +303,13 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   },
   "connect.refused": {
     code: "connect_failed",
-    say: ({ server, reason }) => `Server ${quote(server)} refused the handshake: ${reason}.`,
+    say: ({ server, reason, pinned }) =>
+      `Server ${quote(server)} refused the handshake: ${reason}.${pinned === undefined ? "" : ` ${unpin(pinned)}`}`,
   },
   "version.unsupported": {
     code: "unsupported_protocol",
     say: ({ server, offered, answered, supported }) =>
-      `Server ${quote(server)} ${answered === null ? "answered without a protocol version" : answered === "" ? "refuses the protocol version and names none that it speaks" : `speaks protocol ${quote(answered)}`}; offered was ${offered}. Supported: ${supported.join(", ")}.`,
+      `Server ${quote(server)} ${answered === null ? "answered without a protocol version" : answered === "" ? "refuses the protocol version and names none that it speaks" : `speaks protocol ${quote(answered)}`}; offered was ${offered}. ${supported.length === 1 ? unpin(offered) : `Supported: ${supported.join(", ")}.`}`,
   },
   "capability.missing": {
     code: "capability_missing",
@@ -479,6 +486,10 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
 /** A name in double quotes with control characters escaped, so that a terminal never interprets it. */
 export function quote(name: string): string {
   return JSON.stringify(cut(name, QUOTED_CHARACTERS));
+}
+
+function unpin(revision: string): string {
+  return `Its entry pins "protocol" to ${revision}: name the one that it speaks there, or "auto".`;
 }
 
 /** The SDKs' servers put the code into the message as well. */

@@ -10,6 +10,7 @@ import {
   type JsonRpcErrorObject,
   type JsonRpcMessage,
   type JsonRpcRequest,
+  METHOD_NOT_FOUND,
   parseMessages,
   UNSUPPORTED_PROTOCOL_VERSION,
 } from "./jsonrpc.ts";
@@ -64,8 +65,8 @@ const BAD_REQUEST = 400;
  * `initialize` goes first: servers of both kinds answer it, while many refuse it after a `server/discover`.
  */
 export function* negotiate(client: ClientIdentity, pin: string, hint?: string): Opening {
-  if (pin === SELF_DESCRIBING) return yield* discover(client);
-  if (pin !== "auto") return yield* pinned(client, pin);
+  if (pin !== "auto")
+    return spoken(pin === SELF_DESCRIBING ? yield* discover(client) : yield* pinned(client, pin), pin);
   if (hint !== SELF_DESCRIBING) return yield* handshake(client, false);
   const learnt = yield* discover(client);
   return "dialect" in learnt ? learnt : yield* handshake(client, true);
@@ -78,6 +79,13 @@ function* pinned(client: ClientIdentity, pin: string): Opening {
   if (reading.kind === "result") return yield* accept(client, reading.result, pin, pin);
   if (reading.kind === "other") return failure({ kind: "probe", probe });
   return refused(reading.error, pin);
+}
+
+/** A server that does not know the message with which a revision begins does not speak it. */
+function spoken(result: OpeningResult, pin: string): OpeningResult {
+  if ("dialect" in result || result.failure.kind !== "refused" || result.failure.rpcError.code !== METHOD_NOT_FOUND)
+    return result;
+  return failure({ kind: "version", offered: pin, answered: "" });
 }
 
 /** `initialize`, and what a refusal leads to: a version that the server names, or the way without a handshake. */

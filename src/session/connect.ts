@@ -86,6 +86,7 @@ function openingError(failure: OpeningFailure, line: Line, { server, pin }: Conn
       server,
       reason: `error ${rpcError.code}: ${rpcError.message}`,
       rpcError,
+      ...(pin === "auto" ? {} : { pinned: pin }),
     });
   }
   return line.errorOf(failure.probe) ?? new AdapterError("connect.exited", { server, ...line.transport.diagnostics() });

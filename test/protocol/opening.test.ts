@@ -291,15 +291,21 @@ describe("a pinned revision", () => {
     expect(open("2025-06-18", undefined, unsupported("2025-03-26", NEW)).end).toMatchObject({
       failure: { kind: "version" },
     });
-    expect(open("2025-06-18", undefined, error(-32601)).end).toMatchObject({ failure: { kind: "refused" } });
+    expect(open("2025-06-18", undefined, error(-32000)).end).toMatchObject({ failure: { kind: "refused" } });
     expect(open(NEW, undefined, unsupported(OLD)).end).toMatchObject({
       failure: { kind: "version", offered: NEW, answered: OLD },
     });
     expect(open(NEW, undefined, discovered(OLD)).end).toMatchObject({
       failure: { kind: "version", offered: NEW, answered: OLD },
     });
-    expect(open(NEW, undefined, error(-32601)).end).toMatchObject({ failure: { kind: "refused" } });
+    expect(open(NEW, undefined, error(-32000)).end).toMatchObject({ failure: { kind: "refused" } });
     expect(open(NEW, OLD, CLOSED).end).toEqual({ failure: { kind: "probe", probe: CLOSED } });
+  });
+
+  test.each([...REVISIONS])("%s is not spoken by a server that does not know how it begins", (revision) => {
+    expect(open(revision, undefined, error(-32601)).end).toEqual({
+      failure: { kind: "version", offered: revision, answered: "" },
+    });
   });
 
   test("of the self-describing kind never sends initialize, and takes up an offer of itself once", () => {

@@ -74,6 +74,18 @@ describe("the handshake", () => {
     expect(details).toMatchObject({ offered: "2025-06-18", answered: "2025-03-26" });
   });
 
+  test("a pinned revision that the server does not know is unsupported_protocol, and the way out is told", async () => {
+    const host = make().serve("older", "versions", "proto 2025-06-18", { protocol: "2026-07-28" });
+    const { code, message, details } = await host.listFailure("older");
+    expect(code).toBe("unsupported_protocol");
+    expect(details).toMatchObject({ offered: "2026-07-28", supported: ["2026-07-28"] });
+    expect(message).toMatch(/pins "protocol" to 2026-07-28: .*"auto"\.$/);
+    host.serve("refuses", "versions", "refuses", { protocol: "2025-06-18" });
+    const refused = await host.listFailure("refuses");
+    expect(refused.code).toBe("connect_failed");
+    expect(refused.message).toMatch(/no licence\. .*pins "protocol" to 2025-06-18/);
+  });
+
   test("a server that refuses initialize is connect_failed with its own words", async () => {
     const host = make().serve("refuses", "versions", "refuses");
     const { code, message, details } = await host.listFailure("refuses");
