@@ -61,8 +61,8 @@ async function approveRaw(
 }
 
 function requestId(value: unknown, read: ParamReader): string | number {
-  if (value === undefined || value === null) return 1;
-  if (typeof value === "string" && value !== "" && value.length <= ID_CHARACTERS) return value;
+  if (value === undefined || value === null || value === "") return 1;
+  if (typeof value === "string" && value.length <= ID_CHARACTERS) return value;
   if (typeof value === "number" && Number.isSafeInteger(value)) return value;
   throw read.fail("id", `must be a string of 1-${ID_CHARACTERS} characters or an integer`);
 }

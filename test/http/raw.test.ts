@@ -54,6 +54,9 @@ const SCENARIOS: Record<string, Scenario> = {
 const server = FaultServer.forTests(SCENARIOS);
 beforeEach(() => server.forget());
 
+/** A url target has no entry whose headers could be checked. */
+const NO_ENTRY = expect.stringContaining("configure the server");
+
 function raw(scenario: string, more: object = {}): Record<string, unknown> {
   return { url: server.url(scenario), method: "vendor/method", ...more };
 }
@@ -87,6 +90,10 @@ describe("mcp_request with a url is one exchange", () => {
     const result = await make().run("mcp_request", raw("json", { id }));
     expect(server.requests("json")[0]?.rpc.id).toBe(id);
     expect(jsonOf(result)["id"]).toBe(id);
+  });
+
+  test.each([null, ""])("whose id is 1 where none is meant (%p)", async (id) => {
+    expect(jsonOf(await make().run("mcp_request", raw("json", { id })))["id"]).toBe(1);
   });
 
   test.each(["initialize", "server/discover", "tools/call", "roots/list", "ping", "resources/subscribe"])(
@@ -141,7 +148,7 @@ describe("mcp_request with a url is one exchange", () => {
     ["unopened", "http_error", { status: 400, hint: expect.stringContaining("handshake") }],
     ["not-found", "http_error", { status: 404, body: "no such page" }],
     ["busy", "http_error", { status: 503 }],
-    ["locked", "auth_required", { status: 401, wwwAuthenticate: 'Bearer realm="r"' }],
+    ["locked", "auth_required", { status: 401, wwwAuthenticate: 'Bearer realm="r"', hint: NO_ENTRY }],
     ["moved", "http_error", { status: 308 }],
     ["reset", "closed", { outcomeUnknown: true }],
     ["sse-ends", "protocol_error", {}],
