@@ -17,10 +17,12 @@ export async function call(words: readonly string[], context: CommandContext): P
     const target = session.target(server);
     let result: AgentToolResult;
     try {
-      result = await terminal.busy(`Calling ${tool}`, async (update) => {
+      const work = async (update: (text: string) => void): Promise<AgentToolResult> => {
         const args = await typed(given, tool, target, session);
         return session.call({ tool: "mcp_call", params: { ...target, tool, arguments: args }, onPartial: update });
-      });
+      };
+      // With --json a failure on stderr is JSON, and nothing else may stand there.
+      result = await terminal.busy(`Calling ${tool}`, work, options.json !== true);
     } catch (error) {
       if (signal.aborted) throw error;
       const failure = failureOf(error);

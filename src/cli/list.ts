@@ -34,8 +34,10 @@ export async function list(words: readonly string[], context: CommandContext): P
       ...(tool === undefined ? {} : { tool }),
       ...(kind === undefined ? {} : { kind }),
     };
-    const result = await terminal.busy(named ? "Listing" : "Searching", (update) =>
-      session.call({ tool: "mcp_list", params, onPartial: update }),
+    const result = await terminal.busy(
+      named ? "Listing" : "Searching",
+      (update) => session.call({ tool: "mcp_list", params, onPartial: update }),
+      options.json !== true,
     );
     if (options.json === true) await terminal.json(result);
     else if (named || query !== undefined) await terminal.print(listText(result.details ?? {}, options, terminal));

@@ -27,8 +27,10 @@ export async function request(words: readonly string[], context: CommandContext)
     };
     let result: AgentToolResult;
     try {
-      result = await terminal.busy(`Requesting ${method}`, (update) =>
-        session.call({ tool: "mcp_request", params, onPartial: update }),
+      result = await terminal.busy(
+        `Requesting ${method}`,
+        (update) => session.call({ tool: "mcp_request", params, onPartial: update }),
+        options.json !== true,
       );
     } catch (error) {
       if (signal.aborted) throw error;

@@ -26,8 +26,10 @@ export async function run(words: readonly string[], context: CommandContext): Pr
       if (text.trim() === "") continue;
       try {
         const { tool, params } = read(text, number);
-        const result = await terminal.busy(`Line ${number}: ${tool}`, (update) =>
-          session.call({ tool, params: withTarget(params, session), onPartial: update }),
+        const result = await terminal.busy(
+          `Line ${number}: ${tool}`,
+          (update) => session.call({ tool, params: withTarget(params, session), onPartial: update }),
+          true,
         );
         await terminal.json({ ...result, content: wholeBlocks(result) });
       } catch (error) {

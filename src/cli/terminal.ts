@@ -5,6 +5,9 @@ import type { Spinner } from "./spinner.ts";
 type Style = "bold" | "dim" | "red" | "green" | "yellow";
 
 const NOTICE_CHARACTERS = 200;
+/** Lines of progress as they come; what follows is told at most once in an interval. */
+const PROMPT_LINES = 10;
+const LINE_INTERVAL_MS = 1000;
 
 /** What the program reads from and writes to. */
 export interface Streams {
@@ -70,11 +73,12 @@ export class Terminal {
     return styled(this.streams.err, style, text);
   }
 
-  /** Shows that something is under way while the work runs; nothing without a terminal. */
-  async busy<T>(title: string, work: (update: (text: string) => void) => Promise<T>): Promise<T> {
+  /** Shows that something is under way while the work runs. Without a terminal only what `lines` asks for: its progress. */
+  async busy<T>(title: string, work: (update: (text: string) => void) => Promise<T>, lines = false): Promise<T> {
     const line = (text: string): string =>
       quoteText(text, Math.min(NOTICE_CHARACTERS, (this.streams.err.columns || 80) - 4));
-    if (!canSpin(this.streams.err) || this.#spinner !== undefined) return work(() => undefined);
+    if (this.#spinner !== undefined) return work(() => undefined);
+    if (!canSpin(this.streams.err)) return work(lines ? this.#lines(title) : () => undefined);
     const { startSpinner } = await import("./spinner.ts");
     const spinner = startSpinner(this.streams.err as NodeJS.WriteStream, line(title));
     this.#spinner = spinner;
@@ -84,6 +88,17 @@ export class Terminal {
       spinner.stop();
       this.#spinner = undefined;
     }
+  }
+
+  #lines(title: string): (text: string) => void {
+    let told = 0;
+    let toldAt = 0;
+    return (text) => {
+      const now = performance.now();
+      if (++told > PROMPT_LINES && now - toldAt < LINE_INTERVAL_MS) return;
+      toldAt = now;
+      this.note(quoteText(`${title}: ${text}`, NOTICE_CHARACTERS));
+    };
   }
 
   /** Takes the spinner away while a person is asked. */

@@ -22,6 +22,8 @@ const run = (...words: string[]): Promise<Ended> => shell.run([...words, ...serv
 const text = ({ stdout }: Pick<Ended, "stdout">): string =>
   (JSON.parse(stdout) as { content: { text: string }[] }).content[0]?.text ?? "";
 
+const lineOf = (share: string, step: number): string => (share === "" ? "" : `Calling progress: ${share} step ${step}`);
+
 describe("rpi-mcp list", () => {
   it("shows the configured servers in a table, starting none", async () => {
     const { status, stdout, stderr } = await run("list");
@@ -81,6 +83,18 @@ describe("rpi-mcp list", () => {
 });
 
 describe("rpi-mcp call", () => {
+  it("tells a server's progress on stderr where no terminal is, never without end, and not among JSON", async () => {
+    const told = await run("call", "agent", "progress", "steps=4", "milliseconds=20");
+    expect(told).toMatchObject({ status: 0, stdout: "finished\n" });
+    expect(told.stderr.split("\n")).toEqual(
+      ["25%", "50%", "75%", "100%", ""].map((share, at) => lineOf(share, at + 1)),
+    );
+    const many = await run("call", "agent", "progress", "steps=500", "milliseconds=0");
+    expect(many.stderr.split("\n").length).toBeLessThan(100);
+    const json = await run("call", "agent", "progress", "steps=2", "milliseconds=20", "--json");
+    expect([json.status, json.stderr]).toEqual([0, ""]);
+  });
+
   it("prints the text of the result and nothing else", async () => {
     expect(await run("call", "agent", "echo", "message=hello")).toEqual({
       status: 0,
