@@ -19,6 +19,7 @@ export type {
 } from "./contract.ts";
 export { ABI_VERSION, HOST_CONTEXT_KEY } from "./contract.ts";
 export { AdapterError, isAdapterError } from "./errors.ts";
+export type { Host } from "./host/host.ts";
 export { LIMITS, type Limits } from "./limits.ts";
 export { createPlugin, type Plugin, type PluginOptions } from "./plugin/plugin.ts";
 

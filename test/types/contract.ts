@@ -8,6 +8,7 @@ import defaultRegister, {
   createPlugin,
   type ErrorCode,
   HOST_CONTEXT_KEY,
+  type Host as HostOfMain,
   type HostServices,
   type HostTool,
   isAdapterError,
@@ -102,6 +103,7 @@ same<AgentToolResult, Contract.AgentToolResult, AgentToolResult>();
 same<HostServices, Contract.HostServices, HostServices>();
 same<ServerContext, Contract.ServerContext, ServerContext>();
 same<Host, Contract.Host, Host>();
+same<HostOfMain, Host, HostOfMain>();
 same<ErrorCode, Contract.ErrorCode, ErrorCode>();
 
 export const registers: ((api: Contract.PluginApi) => number)[] = [register, defaultRegister, createPlugin().register];
