@@ -21,7 +21,8 @@ function toPiContent(block: AgentToolResult["content"][number]): PiContent {
   if (block.type === "text") return block;
   const mimeType = block.mimeType.slice(0, TYPE_CHARACTERS);
   const data = padded(block.data);
-  if (data === undefined) return note(`[image left out: ${mimeType}, its data is not base64]`);
+  if (data === undefined)
+    return note(`[image left out: ${mimeType}, ${block.data.length} characters that are not base64]`);
   const type = typeOf(data, mimeType);
   if (type === undefined)
     return note(`[image left out: ${mimeType}, ${bytesOf(data)} bytes; models take png, jpeg, gif and webp]`);

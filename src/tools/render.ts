@@ -60,7 +60,8 @@ function image(block: Readonly<Record<string, unknown>>, limits: Limits): Conten
     return text(`[image without usable data: ${mime(block)}, ${size(data)}]`);
   if (data.length > limits.imageBytes)
     return text(`[image left out: ${mimeType}, ${size(data)}; the limit is ${limits.imageBytes} bytes of base64]`);
-  if (data.length % 4 === 1 || !BASE64.test(data)) return text(`[image left out: ${mimeType}, its data is not base64]`);
+  if (data.length % 4 === 1 || !BASE64.test(data))
+    return text(`[image left out: ${mimeType}, ${data.length} characters that are not base64]`);
   return { type: "image", data, mimeType };
 }
 

@@ -41,7 +41,7 @@ describe("an image for a model provider", () => {
     for (const data of ["", "not base64!!", "ab\ncd", "a", "abcde", "ab=", "=abc"])
       expect(image("image/png", data)).toEqual({
         type: "text",
-        text: "[image left out: image/png, its data is not base64]",
+        text: `[image left out: image/png, ${data.length} characters that are not base64]`,
       });
   });
 

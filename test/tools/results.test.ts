@@ -95,9 +95,13 @@ describe("what a model sees of a result", () => {
     expect(content[1]).toMatchObject({ type: "text", text: expect.stringMatching(/image\/png.*4718592 bytes/) });
   });
 
-  test("images without usable data or type become notes", async () => {
+  test("images without usable data or type become notes with what is known of their type and size", async () => {
     const { content } = await results().call("results", "bad-image");
-    expect(content.map(({ type }) => type)).toEqual(["text", "text", "text"]);
+    expect(content.map((block) => block.type === "text" && block.text)).toEqual([
+      "[image left out: image/png, 11 characters that are not base64]",
+      "[image without usable data: image/png, 0 bytes]",
+      expect.stringMatching(/^\[image without usable data: unknown type, \d+ bytes\]$/),
+    ]);
   });
 
   test.each(["empty", "nothing", "no-object", "content-string"])(
