@@ -1,15 +1,11 @@
 import { Cancellation } from "../cancellation.ts";
 import type { ElicitResult, HostServices } from "../contract.ts";
-import { cut } from "../cut.ts";
 import { reasonOf } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import { INTERNAL_ERROR, INVALID_PARAMS, isObject } from "../protocol/jsonrpc.ts";
 import { serverContext } from "../server-context.ts";
 import { errorAnswer, type InputAnswer } from "./answer.ts";
 import type { FormChecks } from "./elicitation.ts";
-
-/** Of why a host failed to answer, for the server that asked. */
-const REASON_CHARACTERS = 200;
 
 export interface InputOptions {
   readonly server: string;
@@ -26,6 +22,7 @@ export class InputPort {
   readonly #options: InputOptions;
   readonly #open = new Set<Cancellation>();
   #checks: FormChecks | undefined;
+  #warned = false;
 
   constructor(options: InputOptions) {
     this.#options = options;
@@ -62,11 +59,12 @@ export class InputPort {
     timer.unref();
     try {
       const late = new Promise<InputAnswer>((resolve) => {
-        given.onCancel(() => resolve(this.#unanswered(method)));
+        given.onCancel(() => resolve(unanswered(method, "The host did not answer in time")));
       });
       return sendable(await Promise.race([this.#dispatch(method, params, given), late]));
     } catch (error) {
-      return errorAnswer(INTERNAL_ERROR, cut(reasonOf(error), REASON_CHARACTERS));
+      this.#warn(method, error);
+      return unanswered(method, "The host could not answer");
     } finally {
       release?.();
       clearTimeout(timer);
@@ -80,9 +78,11 @@ export class InputPort {
     for (const open of this.#open) open.cancel();
   }
 
-  #unanswered(method: string): InputAnswer {
-    if (method === "elicitation/create") return { result: { action: "cancel" } };
-    return errorAnswer(INTERNAL_ERROR, "The host did not answer in time");
+  /** What a host throws is its own: it may name its files, or its provider's key, and the server may be anybody's. */
+  #warn(method: string, error: unknown): void {
+    if (this.#warned) return;
+    this.#warned = true;
+    process.emitWarning(`rpi-mcp-adapter: the host's answer to ${method} failed: ${reasonOf(error)}`);
   }
 
   async #dispatch(
@@ -128,6 +128,11 @@ function plainest(content: unknown): unknown {
 function sendable(answer: InputAnswer): InputAnswer {
   JSON.stringify(answer);
   return answer;
+}
+
+function unanswered(method: string, message: string): InputAnswer {
+  if (method === "elicitation/create") return { result: { action: "cancel" } };
+  return errorAnswer(INTERNAL_ERROR, message);
 }
 
 function malformed(what: string): InputAnswer {

@@ -429,9 +429,9 @@ describe("processes", () => {
     expect(jsonOf(await host.list("server"))).toMatchObject({ protocolVersion: NEW });
   });
 
-  test("a pinned handshake that the server refuses is refused, and nothing else is tried", async () => {
+  test("a pinned handshake that the server does not know is refused, and nothing else is tried", async () => {
     const { host, server } = await setUp("stdio", "plain", { protocol: "2025-06-18" });
-    expect((await host.listFailure("server")).code).toBe("connect_failed");
+    expect((await host.listFailure("server")).code).toBe("unsupported_protocol");
     expect(methodsOf(server)).toEqual(["initialize"]);
   });
 });

@@ -1,4 +1,4 @@
-import { expect, test } from "@jest/globals";
+import { expect, jest, test } from "@jest/globals";
 import type { HostServices } from "../../src/contract.ts";
 import { LIMITS } from "../../src/limits.ts";
 import { InputPort } from "../../src/session/input.ts";
@@ -124,6 +124,18 @@ test("an answer that cannot be looked at harms no later one", async () => {
   const port = new InputPort({ server: "s", services, limits: LIMITS });
   const requestedSchema = { type: "object", properties: { a: { type: "string" } } };
   const ask = (): Promise<unknown> => port.ask("elicitation/create", { requestedSchema }, 60_000);
-  expect(await ask()).toMatchObject({ error: { message: "no value" } });
+  expect(await ask()).toEqual({ result: { action: "cancel" } });
   expect(await ask()).toEqual({ result: { action: "accept", content: { a: "fine" } } });
+});
+
+test("why a host could not answer is told to the host, once, and never to the server", async () => {
+  const warn = jest.spyOn(process, "emitWarning").mockReturnValue();
+  const createMessage = async (): Promise<never> => {
+    throw new Error("401: incorrect key sk-hosts-own");
+  };
+  const port = new InputPort({ server: "s", services: { createMessage }, limits: LIMITS });
+  for (let round = 0; round < 2; round++)
+    expect(JSON.stringify(await port.ask("sampling/createMessage", {}, 1000))).not.toContain("sk-hosts-own");
+  expect(warn.mock.calls).toEqual([[expect.stringContaining("sampling/createMessage failed: 401: incorrect key")]]);
+  warn.mockRestore();
 });

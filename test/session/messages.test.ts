@@ -262,8 +262,12 @@ describe("questions of a server", () => {
       throw new Error("the host failed");
     };
     const failing: HostServices = { listRoots: fail, elicit: fail, createMessage: fail };
-    for (const answer of await answers(failing, [ROOTS, FORM, SAMPLE]))
-      expect(answer).toMatchObject({ error: { code: -32603 } });
+    const failed = { error: { code: -32603, message: "The host could not answer" } };
+    expect(await answers(failing, [ROOTS, FORM, SAMPLE])).toMatchObject([
+      failed,
+      { result: { action: "cancel" } },
+      failed,
+    ]);
     const throwing = {
       listRoots: () => {
         throw new Error("at once");
