@@ -1,6 +1,7 @@
 // biome-ignore-all lint/style/noExcessiveLinesPerFile: one table of all situations, so that all words stand in one place.
 import type { ErrorCode } from "./contract.ts";
-import { CUT, cut } from "./cut.ts";
+import { cut } from "./cut.ts";
+import { stderrEnding } from "./stderr-ending.ts";
 
 /** Facts of a stdio server's end, as they were when it was noticed. */
 export interface ExitFacts {
@@ -145,8 +146,6 @@ const NOUNS = {
   resource_templates: "resource template",
   prompts: "prompt",
 } as const;
-/** Of 8 KiB that are kept. */
-const STDERR_CHARACTERS = 2000;
 /** Of a name. */
 const QUOTED_CHARACTERS = 200;
 /** Of a list without an end. */
@@ -524,14 +523,7 @@ function exit({ exitCode, signal }: ExitFacts): string {
 
 function tail({ stderr, skippedLines }: ExitFacts): string {
   const lines = skippedLines?.length ? ` On its stdout, not messages: ${skippedLines.map(quote).join(", ")}.` : "";
-  return `${lines}${stderr ? ` Its stderr ends:\n${ending(stderr)}` : ""}`;
-}
-
-/** The newest of it: each character is paid for, and the details have the rest. */
-function ending(text: string): string {
-  if (text.length <= STDERR_CHARACTERS) return text;
-  // Not from the beginning of a line: a log's last long line may be nearly all there is.
-  return CUT + text.slice(-STDERR_CHARACTERS).replace(/^[\udc00-\udfff]/, "");
+  return `${lines}${stderr ? ` Its stderr ends:\n${stderrEnding(stderr)}` : ""}`;
 }
 
 function mebibytes(bytes: number): string {

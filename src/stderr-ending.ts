@@ -1,0 +1,32 @@
+import { CUT, cut } from "./cut.ts";
+
+/** Of 8 KiB that are kept: each character is paid for, and the details have the rest. */
+const SHOWN_CHARACTERS = 2000;
+const REASON_CHARACTERS = 300;
+const QUOTED_SOURCE_CHARACTERS = 200;
+/** A line of a stack trace of Node, Java or .NET. */
+const FRAME =
+  /^[ \t]+at (?:[\w./@$<>[\]`+,]+\([^()\n]*\)|[^\n]*(?::\d+\)?|:line \d+|\((?:<anonymous>|index \d+)\)))(?: \{)?(?:\n|$)/gm;
+/** A line of source above a caret, as Node writes it before an error: of a bundle that is all of it, and the caret far away. */
+const QUOTED_SOURCE = /^(?:[^\n]*\n)?(?:[ \t]*\^+|[ \t]{99,})\n/gm;
+const NAMES_A_FAILURE = /(?<![\w/\\.-])\w*(?:error|exception|fatal|panic|panicked|failed)(?=[\s:\])]|$)/i;
+
+/** What a server's stderr tells of its end: the newest of it, without where in its code that was, and the reason. */
+export function stderrEnding(stderr: string): string {
+  const text = stderr
+    .replace(QUOTED_SOURCE, (source) => (source.length > QUOTED_SOURCE_CHARACTERS ? "" : source))
+    .replace(FRAME, "")
+    .trim();
+  const newest = endOf(text, SHOWN_CHARACTERS);
+  if (newest.length === text.length || NAMES_A_FAILURE.test(newest)) return newest;
+  const before = text.slice(0, text.length - SHOWN_CHARACTERS).split("\n");
+  const reason = before.findLast((line) => NAMES_A_FAILURE.test(line));
+  if (reason === undefined) return newest;
+  const shown = cut(reason.trim(), REASON_CHARACTERS);
+  return `${shown}\n${endOf(text, SHOWN_CHARACTERS - shown.length)}`;
+}
+
+/** Not from the beginning of a line: a log's last long line may be nearly all there is. */
+function endOf(text: string, characters: number): string {
+  return text.length <= characters ? text : CUT + text.slice(-characters).replace(/^[\udc00-\udfff]/, "");
+}
