@@ -36,6 +36,8 @@ export class HttpTransport implements Transport {
   /** All headers that every POST carries from now on. */
   #constant: readonly string[] = [];
   #standing: StandingStream | undefined;
+  /** The server answers on the standing stream, so it must stand open before a call. */
+  #answersApart = false;
   #closing: Promise<void> | undefined;
 
   /** @throws AdapterError `config.url`. */
@@ -62,27 +64,32 @@ export class HttpTransport implements Transport {
   }
 
   send(message: JsonRpcMessage, options: SendOptions = {}): Promise<void> {
-    if (options.mayAsk === true && this.#wire?.listens === true)
+    if (options.mayAsk === true && (this.#wire?.listens === true || this.#answersApart))
       return this.#listening(() => this.#send(message, options));
     return this.#send(message, options);
   }
 
-  /** Does the work while the server can ask us something on a stream of its own. */
-  async #listening(work: () => Promise<void>): Promise<void> {
+  /** Does the work while the server can say something on a stream of its own. */
+  async #listening(work: (standing: StandingStream) => Promise<void>): Promise<void> {
     if (this.#standing === undefined) {
       const { StandingStream } = await import("./standing-stream.ts");
       const headers = (): readonly string[] => [...this.#client.headers.get, ...this.#adopted];
       this.#standing ??= new StandingStream({ client: this.#client, sink: this.#sink as Sink, headers });
     }
-    return this.#standing.during(work);
+    const standing = this.#standing;
+    return standing.during(() => work(standing));
   }
 
   async #send(message: JsonRpcMessage, options: SendOptions): Promise<void> {
     const request = this.#post(message, options);
     if (!isRequest(message)) return this.#client.exchange(request, (response) => this.#told(response, message));
-    const broken = await this.#client.exchange(request, (response) => this.#answer(response, message, options));
-    if (broken === undefined) return;
-    await resume(this.#client, broken, {
+    const left = await this.#client.exchange(request, (response) => this.#answer(response, message, options));
+    if (left === undefined) return;
+    if (left === "apart") {
+      this.#answersApart = true;
+      return this.#listening((standing) => standing.untilAnswered(options));
+    }
+    await resume(this.#client, left, {
       headers: [...this.#client.headers.get, ...this.#adopted],
       label: message.method,
       cancel: request.cancel,
@@ -112,8 +119,12 @@ export class HttpTransport implements Transport {
     await readRefusal(response, this.#refusalContext(message));
   }
 
-  /** Resolves with the stream if it ended without the answer and can be resumed. */
-  #answer(response: HttpResponse, message: JsonRpcRequest, options: SendOptions): Promise<ReplyStream | undefined> {
+  /** Resolves with the stream if it ended without the answer and can be resumed, or with where else the answer is to come. */
+  #answer(
+    response: HttpResponse,
+    message: JsonRpcRequest,
+    options: SendOptions,
+  ): Promise<ReplyStream | "apart" | undefined> {
     if (!response.ok) return this.#refused(response, message, options);
     if (isInitialize(message)) this.#keepSession(response);
     const { contentType } = response;
@@ -148,9 +159,13 @@ export class HttpTransport implements Transport {
     return this.#wire?.resumable === true && options.answered?.() === false && stream.lastEventId !== undefined;
   }
 
-  /** Whatever the type says, a message is a message; a web page never is. An empty body is no answer, which the session notices. */
-  #whole(response: HttpResponse, message: JsonRpcRequest, body: Buffer, options: SendOptions): undefined {
-    if (body.length === 0 || this.#sink?.message(withoutMark(body), options)) return undefined;
+  /**
+   * Whatever the type says, a message is a message; a web page never is. An empty body is no answer, which the session notices;
+   * where it was accepted so, as only notifications should be, servers answer on the standing stream.
+   */
+  #whole(response: HttpResponse, message: JsonRpcRequest, body: Buffer, options: SendOptions): "apart" | undefined {
+    if (body.length === 0) return response.status === 202 && this.#wire?.sessions === true ? "apart" : undefined;
+    if (this.#sink?.message(withoutMark(body), options)) return undefined;
     throw this.#unreadable(response, message, { bytes: body, whole: true }, "it is not a JSON-RPC message");
   }
 

@@ -5,7 +5,7 @@ import type { HttpClient } from "./client.ts";
 import type { HttpRequest } from "./pool.ts";
 import { ReplyStream } from "./reply-stream.ts";
 import type { HttpResponse } from "./response.ts";
-import type { Sink } from "./transport.ts";
+import type { Raw, SendOptions, Sink } from "./transport.ts";
 
 export interface StandingStreamOptions {
   readonly client: HttpClient;
@@ -44,6 +44,8 @@ export class StandingStream {
   #slow = false;
   #notBefore = 0;
   #timer: NodeJS.Timeout | undefined;
+  /** Look whether what they wait for has come, or can come no more. */
+  readonly #watchers = new Set<() => void>();
 
   constructor(options: StandingStreamOptions) {
     this.#options = options;
@@ -63,6 +65,21 @@ export class StandingStream {
     } finally {
       if (--this.#calls === 0) this.#rest();
     }
+  }
+
+  /** Within `during`: resolves when the request was answered, when no stream can bring its answer, or when it was given up. */
+  untilAnswered(request: SendOptions): Promise<void> {
+    return new Promise((resolve) => {
+      const look = (): void => {
+        const isWaiting = request.answered?.() === false && request.cancellation?.cancelled !== true;
+        if (isWaiting && this.#state !== "refused") return;
+        this.#watchers.delete(look);
+        resolve();
+      };
+      this.#watchers.add(look);
+      request.cancellation?.onCancel(look);
+      look();
+    });
   }
 
   get #mayOpenSoon(): boolean {
@@ -101,8 +118,8 @@ export class StandingStream {
   }
 
   async #listen(decided: () => void): Promise<void> {
-    const { client, sink } = this.#options;
-    const stream = new ReplyStream({ server: client.server, limits: client.limits, sink });
+    const { client } = this.#options;
+    const stream = new ReplyStream({ server: client.server, limits: client.limits, sink: this.#sink });
     this.#attempt = new Cancellation();
     this.#openedAt = Number.POSITIVE_INFINITY;
     if (client.stopped.aborted) this.#attempt.cancel();
@@ -116,6 +133,7 @@ export class StandingStream {
     }
     decided();
     this.#ended(stream);
+    this.#look();
   }
 
   async #follow(response: HttpResponse, stream: ReplyStream, decided: () => void): Promise<void> {
@@ -130,6 +148,19 @@ export class StandingStream {
     this.#openedAt = performance.now();
     decided();
     await stream.read(response);
+  }
+
+  readonly #sink: Sink = {
+    message: (raw: Raw) => {
+      const isMessage = this.#options.sink.message(raw);
+      this.#look();
+      return isMessage;
+    },
+    closed: (error) => this.#options.sink.closed(error),
+  };
+
+  #look(): void {
+    for (const look of this.#watchers) look();
   }
 
   #ended(stream: ReplyStream): void {
