@@ -9,7 +9,9 @@ const FRAME =
   /^[ \t]+at (?:[\w./@$<>[\]`+,]+\([^()\n]*\)|[^\n]*(?::\d+\)?|:line \d+|\((?:<anonymous>|index \d+)\)))(?: \{)?(?:\n|$)/gm;
 /** A line of source above a caret, as Node writes it before an error: of a bundle that is all of it, and the caret far away. */
 const QUOTED_SOURCE = /^(?:[^\n]*\n)?(?:[ \t]*\^+|[ \t]{99,})\n/gm;
-const NAMES_A_FAILURE = /(?<![\w/\\.-])\w*(?:error|exception|fatal|panic|panicked|failed)(?=[\s:\])]|$)/i;
+/** A word that begins what went wrong, not one within a sentence such as "log to the standard error stream". */
+const NAMES_A_FAILURE =
+  /^\W*(?:error|fatal|panic|failed|cannot|could not)\b|(?<!\w)\w*(?:error|exception|fatal|panic)["\]]?:|panicked at/i;
 
 /** What a server's stderr tells of its end: the newest of it, without where in its code that was, and the reason. */
 export function stderrEnding(stderr: string): string {
@@ -18,9 +20,12 @@ export function stderrEnding(stderr: string): string {
     .replace(FRAME, "")
     .trim();
   const newest = endOf(text, SHOWN_CHARACTERS);
-  if (newest.length === text.length || NAMES_A_FAILURE.test(newest)) return newest;
-  const before = text.slice(0, text.length - SHOWN_CHARACTERS).split("\n");
-  const reason = before.findLast((line) => NAMES_A_FAILURE.test(line));
+  const namesFailure = (line: string): boolean => NAMES_A_FAILURE.test(line);
+  if (newest.length === text.length || newest.split("\n").some(namesFailure)) return newest;
+  const reason = text
+    .slice(0, text.length - SHOWN_CHARACTERS)
+    .split("\n")
+    .findLast(namesFailure);
   if (reason === undefined) return newest;
   const shown = cut(reason.trim(), REASON_CHARACTERS);
   return `${shown}\n${endOf(text, SHOWN_CHARACTERS - shown.length)}`;

@@ -54,6 +54,13 @@ test.each([
   expect(stderrEnding(stderr)).toBe(stderr);
 });
 
+test("a usage beneath the reason does not hide it", () => {
+  const usage =
+    "      --log-file string   Set to stderr to log to the standard error stream. Useful if the last one failed.\n";
+  const shown = stderrEnding(`Error: no current-context is set\nUsage:\n${usage.repeat(40)}`);
+  expect(shown).toMatch(/^Error: no current-context is set\n…/);
+});
+
 test("the reason stands before the newest of a long stderr that does not name it", () => {
   const tries = Array.from(
     { length: 60 },
