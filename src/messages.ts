@@ -1,6 +1,7 @@
 // biome-ignore-all lint/style/noExcessiveLinesPerFile: one table of all situations, so that all words stand in one place.
 import type { ErrorCode } from "./contract.ts";
 import { cut } from "./cut.ts";
+import { LIMITS } from "./limits.ts";
 import { stderrEnding } from "./stderr-ending.ts";
 
 /** Facts of a stdio server's end, as they were when it was noticed. */
@@ -165,6 +166,7 @@ export const MODEL_WORDS = {
   problems: ", which mcp_list names",
   trust: ` If you trust your projects' files, set "trust": "always" in ~/.config/mcp/mcp.json.`,
   parameters: ' (mcp_list with "tool" shows its parameters.)',
+  longer: ' A larger "timeoutSeconds" gives it longer.',
   close: ' Free one with mcp_list {"action":"close","server":…}.',
 } as const;
 
@@ -433,7 +435,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   timeout: {
     code: "timeout",
     say: (facts) =>
-      `Server ${quote(facts.server)} did not finish ${facts.method} within ${facts.seconds} s (${facts.phase}).${unknown(facts.outcomeUnknown)}${tail(facts)}`,
+      `Server ${quote(facts.server)} did not finish ${facts.method} within ${facts.seconds} s (${facts.phase}).${facts.phase === "call" || facts.seconds >= LIMITS.maxTimeoutSeconds ? unknown(facts.outcomeUnknown) : MODEL_WORDS.longer}${tail(facts)}`,
   },
 
   "header.entry": {

@@ -37,3 +37,14 @@ test("problems of config files without end are told in part, each in reasonable 
   ])
     expect(error.message.length).toBeLessThan(1000);
 });
+
+test("who waited too little for a server that is slow to start reads how to wait longer, and nobody whose call may have run", () => {
+  const facts = { server: "s", method: "initialize", phase: "connect", seconds: 60, outcomeUnknown: false } as const;
+  const said = (more: object): string => SENTENCES.timeout.say({ ...facts, ...more });
+  expect(said({ stderr: "Downloading" })).toBe(
+    'Server "s" did not finish initialize within 60 s (connect). A larger "timeoutSeconds" gives it longer. Its stderr ends:\nDownloading',
+  );
+  expect(said({ phase: "discovery", method: "tools/list" })).toContain("timeoutSeconds");
+  expect(said({ seconds: 300 })).not.toContain("timeoutSeconds");
+  expect(said({ phase: "call", method: "tools/call", outcomeUnknown: true })).not.toContain("timeoutSeconds");
+});

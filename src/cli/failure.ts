@@ -31,6 +31,7 @@ const OWN_WORDS: Readonly<Record<keyof typeof MODEL_WORDS, string>> = {
   problems: ", which rpi-mcp list names",
   trust: "",
   parameters: "",
+  longer: "",
   close: "",
 };
 const REPLACED = Object.keys(OWN_WORDS) as (keyof typeof MODEL_WORDS)[];
