@@ -7,6 +7,8 @@ const QUOTED_SOURCE_CHARACTERS = 200;
 /** A line of a stack trace of Node, Java or .NET. */
 const FRAME =
   /^[ \t]+at (?:[\w./@$<>[\]`+,]+\([^()\n]*\)|[^\n]*(?::\d+\)?|:line \d+|\((?:<anonymous>|index \d+)\)))(?: \{)?(?:\n|$)/gm;
+/** Go writes two lines for each. */
+const GO_FRAME = /^\S[^\n]*\n\t[^\n]*\.go:\d+(?: \+0x[0-9a-f]+)?(?:\n|$)/gm;
 /** A line of source above a caret, as Node writes it before an error: of a bundle that is all of it, and the caret far away. */
 const QUOTED_SOURCE = /^(?:[^\n]*\n)?(?:[ \t]*\^+|[ \t]{99,})\n/gm;
 /** A word that begins what went wrong, not one within a sentence such as "log to the standard error stream". */
@@ -18,6 +20,7 @@ export function stderrEnding(stderr: string): string {
   const text = stderr
     .replace(QUOTED_SOURCE, (source) => (source.length > QUOTED_SOURCE_CHARACTERS ? "" : source))
     .replace(FRAME, "")
+    .replace(GO_FRAME, "")
     .trim();
   const newest = endOf(text, SHOWN_CHARACTERS);
   const namesFailure = (line: string): boolean => NAMES_A_FAILURE.test(line);

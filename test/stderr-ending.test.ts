@@ -42,6 +42,18 @@ Node.js v20.20.2`,
    at System.Threading.Tasks.Task.Wait()`,
     "Unhandled exception. System.InvalidOperationException: API_KEY is missing",
   ],
+  [
+    "of Go",
+    `panic: no podman available
+
+goroutine 1 [running]:
+main.run(0x1db9140, {0x12b9708?, 0x4?})
+\t/go/src/server/root.go:62 +0x865
+github.com/spf13/cobra.(*Command).Execute(...)
+\t/go/pkg/cobra@v1.10.2/command.go:1071
+exit status 2`,
+    "panic: no podman available\n\ngoroutine 1 [running]:\nexit status 2",
+  ],
 ])("a server's stack trace %s is left out of what a message shows of its stderr", (_, stderr, shown) => {
   expect(stderrEnding(stderr)).toBe(shown);
 });
@@ -79,7 +91,22 @@ test("a line of a bundle that Node quotes before an error is left out", () => {
 });
 
 test("the ending of an odd stderr takes no time to speak of", () => {
-  const odd = [" ", "\n", "^", "a", "    at ", "error", "    at a(", ":1", "\t^\n", "at x (", "_", "(", "Error:x"];
+  const odd = [
+    " ",
+    "\n",
+    "^",
+    "a",
+    "    at ",
+    "error",
+    "    at a(",
+    ":1",
+    "\t^\n",
+    "at x (",
+    "_",
+    "(",
+    "Error:x",
+    "a\n\t.go:1",
+  ];
   for (const piece of odd) {
     const begun = process.cpuUsage();
     stderrEnding(piece.repeat(8192 / piece.length));
