@@ -1,6 +1,6 @@
 import { isObject } from "../protocol/jsonrpc.ts";
 import type { Item } from "../session/catalog.ts";
-import { sentenceEnd } from "./text.ts";
+import { firstSentenceIn } from "./text.ts";
 
 const DESCRIPTION_CHARACTERS = 500;
 const PARAMETER_CHARACTERS = 80;
@@ -28,12 +28,12 @@ export function searchTexts(item: Item, server: string | undefined, items: numbe
   const parameters = parametersOf(item);
   const most = Math.min(OTHER_CHARACTERS, Math.ceil(FIELD_CHARACTERS / items));
   const told = typeof description === "string" ? description.slice(0, Math.min(DESCRIPTION_CHARACTERS, most)) : "";
-  const end = sentenceEnd(told);
+  const { start, end } = firstSentenceIn(told);
   const texts = [name, uri, uriTemplate].filter((text) => typeof text === "string");
   return {
     name: texts.join(" ").slice(0, OTHER_CHARACTERS),
     title: typeof title === "string" ? title.slice(0, most) : "",
-    firstSentence: told.slice(0, end),
+    firstSentence: told.slice(start, end),
     description: told.slice(end),
     parameters: parameters
       .map(([name]) => name)
