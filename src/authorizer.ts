@@ -41,4 +41,6 @@ export interface Challenge extends AuthorizedRequest {
    * one that is no good.
    */
   readonly sent: Readonly<Record<string, string>>;
+  /** The start of what the server said beside it, as one line. */
+  readonly body?: string;
 }

@@ -122,11 +122,12 @@ export interface Facts {
   };
   "http.redirect": { server: string; method: string; status: number; location: string };
   "session.expired": { server: string; method: string; status: number };
-  "auth.required": { server: string; status: number; wwwAuthenticate: string; hint: string };
+  "auth.required": { server: string; status: number; wwwAuthenticate: string; body?: string; hint: string };
   "auth.failed": {
     server: string;
     status?: number;
     wwwAuthenticate?: string;
+    body?: string;
     reason: string;
     hint?: string;
     /** The OAuth error code of the authorization server, if it gave one. */
@@ -151,6 +152,8 @@ const NOUNS = {
 const QUOTED_CHARACTERS = 200;
 /** Of a list without an end. */
 const SHOWN_NAMES = 64;
+/** Such a challenge says all there is to say. */
+const OAUTH = /\bresource_metadata=/i;
 /** A target that was named by its url is called by it in answers; models then name it as a server. */
 const ADDRESS = /^https?:/i;
 const SHOWN_PROBLEMS = 8;
@@ -465,12 +468,13 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   },
   "auth.required": {
     code: "auth_required",
-    say: ({ server, status, wwwAuthenticate, hint }) =>
-      `Server ${quote(server)} requires authorization (HTTP ${status}${wwwAuthenticate ? `; it asks for: ${wwwAuthenticate}` : ""}). ${hint}`,
+    say: ({ server, status, wwwAuthenticate, body, hint }) =>
+      `Server ${quote(server)} requires authorization (HTTP ${status}${wwwAuthenticate ? `; it asks for: ${wwwAuthenticate}` : ""}). ${hint}${body && !OAUTH.test(wwwAuthenticate) ? ` It says: ${body}` : ""}`,
   },
   "auth.failed": {
     code: "auth_required",
-    say: ({ server, reason, hint }) => `Sign-in to server ${quote(server)} failed: ${reason}.${hint ? ` ${hint}` : ""}`,
+    say: ({ server, reason, body, hint }) =>
+      `Sign-in to server ${quote(server)} failed: ${reason}.${hint ? ` ${hint}` : ""}${body ? ` The server says: ${body}` : ""}`,
   },
   "auth.unasked": {
     code: "auth_required",

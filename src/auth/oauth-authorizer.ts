@@ -244,15 +244,17 @@ export class OAuthAuthorizer implements Authorizer {
     return { ...readChallenge(challenge), asked };
   }
 
-  #required({ status, wwwAuthenticate }: Challenge): AdapterError {
+  #required({ status, wwwAuthenticate, body }: Challenge): AdapterError {
     const hint = 'That is not OAuth: set its credentials in the "headers" of its entry.';
-    return new AdapterError("auth.required", { server: this.#context.server, status, wwwAuthenticate, hint });
+    const said = body === undefined ? {} : { body };
+    return new AdapterError("auth.required", { server: this.#context.server, status, wwwAuthenticate, ...said, hint });
   }
 }
 
 /** The facts of the refusal, which the sign-in itself does not know. */
-function withFacts(error: unknown, { status, wwwAuthenticate }: Challenge): unknown {
-  const facts = { status, wwwAuthenticate: quoteText(wwwAuthenticate, CHALLENGE_CHARACTERS) };
+function withFacts(error: unknown, { status, wwwAuthenticate, body }: Challenge): unknown {
+  const said = body === undefined ? {} : { body };
+  const facts = { status, wwwAuthenticate: quoteText(wwwAuthenticate, CHALLENGE_CHARACTERS), ...said };
   if (isSituation(error, "auth.required")) return new AdapterError("auth.required", { ...error.details, ...facts });
   if (isSituation(error, "auth.failed")) return new AdapterError("auth.failed", { ...error.details, ...facts });
   return error;

@@ -10,6 +10,7 @@ import { readUrl } from "../web-address.ts";
 import { type ExchangeContext, exchange, exchangeTrusting, type Receive } from "./exchange.ts";
 import { type ConstantHeaders, constantHeaders, withHeaders } from "./http-headers.ts";
 import { type HttpRequest, Pool } from "./pool.ts";
+import { quoteBody } from "./quoting.ts";
 import type { HttpResponse } from "./response.ts";
 
 export interface HttpTransportOptions {
@@ -173,8 +174,8 @@ export class HttpClient {
   }
 
   async #challenged(request: HttpRequest, response: HttpResponse): Promise<Challenged> {
-    const { refusalBytes, lingerMs } = this.limits;
-    await response.skip(refusalBytes, lingerMs);
+    const { refusalBytes, lingerMs, quotedCharacters } = this.limits;
+    const body = quoteBody(await response.beginning(refusalBytes, lingerMs), quotedCharacters);
     const { method } = request;
     const wwwAuthenticate = response.headers["www-authenticate"] ?? "";
     const status = response.status as 401 | 403;
@@ -186,6 +187,7 @@ export class HttpClient {
       wwwAuthenticate,
       headers: response.headers,
       sent,
+      ...(body === "" ? {} : { body }),
     });
   }
 
@@ -204,11 +206,12 @@ export class HttpClient {
     }
   }
 
-  #refused({ status, wwwAuthenticate }: Challenge): AdapterError {
+  #refused({ status, wwwAuthenticate, body }: Challenge): AdapterError {
     return new AdapterError("auth.required", {
       server: this.server,
       status,
       wwwAuthenticate: quoteText(wwwAuthenticate, CHALLENGE_CHARACTERS),
+      ...(body === undefined ? {} : { body }),
       hint:
         this.#options.signIn !== undefined
           ? "It keeps refusing what the sign-in obtained."
