@@ -9,6 +9,11 @@ export interface Processes {
   childrenOf(pid: number): readonly number[];
   /** `undefined` for a process that is gone or a zombie. */
   startTime(pid: number): string | undefined;
+  /**
+   * Whether of a group, which still has members, nothing but zombies is left: where nobody reaps orphans (a container without an
+   * init) they stay. Never where signals do not count them.
+   */
+  hasOnlyZombies(group: number): boolean;
 }
 
 const MAX_PROCESSES = 4096;

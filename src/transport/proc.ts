@@ -17,14 +17,42 @@ export const proc: Processes = {
     return children;
   },
 
-  /** Field 22 of /proc/pid/stat, after the command in parentheses. */
   startTime(pid) {
-    try {
-      const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-      const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-      return fields[0] === "Z" || fields[0] === "X" ? undefined : fields[19];
-    } catch {
-      return undefined; // Gone.
-    }
+    const found = statusOf(pid);
+    return found?.runs ? found.startedAt : undefined;
+  },
+
+  hasOnlyZombies(group) {
+    const members = all().filter((found) => found.group === String(group));
+    // None at all: they are hidden from us, and may run.
+    return members.length > 0 && !members.some(({ runs }) => runs);
   },
 };
+
+interface Status {
+  readonly runs: boolean;
+  readonly group: string | undefined;
+  readonly startedAt: string | undefined;
+}
+
+function all(): Status[] {
+  try {
+    const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+    return pids.map(statusOf).filter((found) => found !== undefined);
+  } catch {
+    return []; // Not mounted.
+  }
+}
+
+/** Fields 3, 5, 20 and 22 of /proc/pid/stat, after the command in parentheses; `undefined` for a process that is gone. */
+function statusOf(pid: number | string): Status | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    // Of a program whose first thread has ended the others may go on.
+    const runs = (fields[0] !== "Z" && fields[0] !== "X") || Number(fields[17]) > 1;
+    return { runs, group: fields[2], startedAt: fields[19] };
+  } catch {
+    return undefined;
+  }
+}

@@ -14,7 +14,7 @@ export interface TreeRoot {
 }
 
 const POLL_MS = 10;
-/** A tree that is expected to leave is searched for what it has started meanwhile; one part in so many of the time goes into that. */
+/** A tree that is expected to leave is looked at again and again; one part in so many of the time goes into that. */
 const LOOK_SHARE = 10;
 const KILL_WAIT_MS = 1000;
 
@@ -29,20 +29,26 @@ export async function stopTree(
   processes: Processes = PROCESSES,
 ): Promise<void> {
   const family = new Map<number, ProcessMark>();
+  let hasGroup = process.platform !== "win32";
   let lookAt = 0;
-  const remember = (): void => {
+  const look = (): void => {
     const begin = performance.now();
     const parents = [...family.values()].filter((mark) => isSameProcess(mark, processes)).map(({ pid }) => pid);
     if (!root.hasExited()) parents.push(root.pid);
     for (const parent of parents) for (const mark of descendants(parent, processes)) family.set(mark.pid, mark);
     reaper().remember(root.pid, [...family.values()]);
+    if (parents.length === 0 && hasGroup && signalGroup(root.pid, 0) && processes.hasOnlyZombies(root.pid)) {
+      // What one of them started while all processes were being looked at.
+      signalGroup(root.pid, "SIGKILL");
+      hasGroup = false;
+    }
     const end = performance.now();
     lookAt = end + (LOOK_SHARE - 1) * (end - begin);
   };
   const gone = (): boolean => {
     // A parent may leave as soon as it has started something in a session of its own, which nobody could find any more.
-    if (performance.now() >= lookAt) remember();
-    if (!root.hasExited() || (process.platform !== "win32" && signalGroup(root.pid, 0))) return false;
+    if (performance.now() >= lookAt) look();
+    if (!root.hasExited() || (hasGroup && signalGroup(root.pid, 0))) return false;
     for (const mark of family.values()) {
       if (isSameProcess(mark, processes)) return false;
       family.delete(mark.pid);
@@ -50,11 +56,11 @@ export async function stopTree(
     return true;
   };
 
-  remember();
+  look();
   root.endInput();
   if (!atOnce && (await until(gone, limits.stdinEndMs))) return;
   const signal = async (name: "SIGTERM" | "SIGKILL"): Promise<void> => {
-    remember();
+    look();
     if (process.platform === "win32") {
       if (!root.hasExited()) await endTreeOnWindows(root.pid);
       return;

@@ -3,7 +3,7 @@ import { proc } from "./proc.ts";
 import { Ps } from "./ps.ts";
 
 /** On Windows none are looked for: taskkill finds a tree by itself. */
-const NONE: Processes = { childrenOf: () => [], startTime: () => undefined };
+const NONE: Processes = { childrenOf: () => [], startTime: () => undefined, hasOnlyZombies: () => false };
 
 const LINUX: ReadonlySet<string> = new Set(["linux", "android"]);
 

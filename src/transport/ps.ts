@@ -35,6 +35,11 @@ export class Ps implements Processes {
     return [...this.#table(FRESH_MS)].filter(([, { parent }]) => parent === pid).map(([child]) => child);
   }
 
+  /** Of a group of zombies macOS tells itself that nothing can be signalled. */
+  hasOnlyZombies(): boolean {
+    return false;
+  }
+
   startTime(pid: number): string | undefined {
     if (!signalProcess(pid, 0)) return undefined;
     return this.#table(Math.max(FRESH_MS, FRESH_SHARE * this.#tookMs)).get(pid)?.startedAt;

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
@@ -20,6 +20,7 @@ const WAYS: [string, Processes][] = [["this system's way", PROCESSES]];
 if (process.platform === "linux" && existsSync("/bin/ps")) WAYS.push(["ps", new Ps()]);
 let folder: string;
 const children: ChildProcess[] = [];
+const outsiders: number[] = [];
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "tree-"));
@@ -27,7 +28,7 @@ beforeEach(() => {
 
 afterEach(() => {
   for (const child of children.splice(0)) child.kill("SIGKILL");
-  for (const pid of pids().filter(isAlive)) process.kill(pid, "SIGKILL");
+  for (const pid of [...pids(), ...outsiders.splice(0)].filter(isAlive)) process.kill(pid, "SIGKILL");
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -112,6 +113,57 @@ linux("what a server starts while it is being stopped", () => {
     expect(pids()).toHaveLength(2);
     expect(pids().filter(isAlive)).toEqual([]);
   }, 20_000);
+});
+
+linux("a zombie that nobody reaps, as in a container without an init", () => {
+  const LONG = { ...LIMITS, stdinEndMs: 20_000 };
+
+  /** A leader whose group holds a zombie: its parent has left the tree, and became a program that reaps nothing. */
+  async function startWithZombie(beside = ""): Promise<ChildProcess> {
+    const file = join(folder, "holder");
+    const holding = `echo $$ > '${file}'; sleep 0.05 & exec setsid sleep 1000`;
+    const leader = spawn("sh", ["-c", `(sh -c "$1" &); ${beside} exec cat`, "sh", holding], {
+      detached: true,
+      stdio: ["pipe", "ignore", "inherit"],
+    });
+    children.push(leader);
+    const holder = await waitFor("its parent runs", () => written(file));
+    outsiders.push(holder);
+    const zombie = await waitFor("it was started", () => Number(read(`/proc/${holder}/task/${holder}/children`)));
+    await waitFor("it is a zombie", () => !isAlive(zombie));
+    await waitFor("its parent has left the group", () => groupOf(holder) === holder);
+    expect(groupOf(zombie)).toBe(leader.pid);
+    return leader;
+  }
+
+  function groupOf(pid: number): number {
+    const stat = read(`/proc/${pid}/stat`);
+    return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[2]);
+  }
+
+  test("does not hold up the end of its tree", async () => {
+    const leader = await startWithZombie();
+    expect(await stop(leader, false, LONG)).toBeLessThan(10_000);
+    expect(leader.exitCode).toBe(0);
+  }, 30_000);
+
+  test("does not hide a process of its group that still runs", async () => {
+    const file = join(folder, "stubborn");
+    const leader = await startWithZombie(`(sh -c 'trap "" TERM; echo $$ > "${file}"; exec sleep 1000' &);`);
+    const stubborn = await waitFor("the other runs", () => written(file));
+    outsiders.push(stubborn);
+    expect(groupOf(stubborn)).toBe(leader.pid);
+    await stop(leader);
+    expect(isAlive(stubborn)).toBe(false);
+  }, 30_000);
+
+  function written(file: string): number {
+    return existsSync(file) ? Number(read(file)) : 0;
+  }
+
+  function read(file: string): string {
+    return readFileSync(file, "latin1");
+  }
 });
 
 posix.each(WAYS)("the descendants of a process, found by %s", (_, processes) => {
