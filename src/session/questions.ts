@@ -17,6 +17,7 @@ export class Questions {
   readonly #open = new Map<Cancellation, RequestId>();
   /** The last call was given up and none waits: a question that still comes belongs to nobody. */
   #abandoned = false;
+  #ended = false;
 
   constructor(options: QuestionsOptions) {
     this.#options = options;
@@ -33,19 +34,25 @@ export class Questions {
     this.#options.input.withdraw();
   }
 
+  /** With the connection; what came, or has waited, until now is not asked any more. */
+  end(): void {
+    this.#ended = true;
+    this.#options.input.withdraw();
+  }
+
   /** The server takes a question back (Utilities, Cancellation): it is withdrawn from the host, and gets no answer. */
   takeBack(id: unknown): void {
     for (const [takenBack, asked] of this.#open) if (asked === id) takenBack.cancel();
   }
 
   /**
-   * The answer, within `milliseconds`; nothing for a question that was taken back, or where the revision lets no server ask,
-   * since an answer would break it too.
+   * The answer, within `milliseconds`; nothing for a question that was taken back, after the end, or where the revision lets no
+   * server ask, since an answer would break it too.
    */
   async answer({ id, method, params }: JsonRpcRequest, milliseconds: number): Promise<InputAnswer | undefined> {
     const { dialect, input, limits } = this.#options;
     // Where it may ask anything at all, it may ping.
-    if (!dialect.serverMayAsk("ping")) return undefined;
+    if (this.#ended || !dialect.serverMayAsk("ping")) return undefined;
     if (method === "ping") return { result: {} };
     if (!dialect.serverMayAsk(method) || !input.offers(method))
       return errorAnswer(METHOD_NOT_FOUND, `Method not found: ${method.slice(0, limits.nameCharacters)}`);

@@ -288,7 +288,7 @@ export class Session implements Sink, PendingOwner {
     if (this.#closed !== undefined) return;
     this.#closed = error ?? new AdapterError("closed.stopped", { server: this.server, outcomeUnknown: true });
     this.#alive.end();
-    this.#questions.abandon();
+    this.#questions.end();
     for (const pending of this.#pending.takeAll()) {
       pending.reject(forRequest(this.#closed, pending.method, pending.outcomeUnknown));
       pending.abort();
