@@ -42,7 +42,12 @@ export interface Facts {
   "server.unknown": { server: string; configured: readonly string[]; problems?: readonly string[] };
   "server.disabled": { server: string; configPath: string };
 
-  "denied.start": { server: string; configPath?: string; reason: "refused" | "untrusted"; enabledBy?: string };
+  "denied.start": {
+    server: string;
+    configPath?: string;
+    reason: "refused" | "untrusted" | "changed";
+    enabledBy?: string;
+  };
   "denied.call": { server: string; tool: string };
 
   "spawn.failed": { server: string; command: string; reason: string };
@@ -269,10 +274,13 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
 
   "denied.start": {
     code: "denied",
-    say: ({ server, configPath, reason, enabledBy }) =>
-      reason === "refused"
-        ? `Starting server ${quote(server)} was not approved. Nothing was started.`
-        : `Server ${quote(server)} ${enabledBy ? `is disabled in your own files; a project's own file (${enabledBy}) enables it,` : `comes from a project's own file${configPath ? ` (${configPath})` : ""}`} and nobody approved it, so it was not started.${MODEL_WORDS.trust}`,
+    say: ({ server, configPath, reason, enabledBy }) => {
+      if (reason === "refused") return `Starting server ${quote(server)} was not approved. Nothing was started.`;
+      const from = configPath ? ` (${configPath})` : "";
+      if (reason === "changed")
+        return `The entry of server ${quote(server)}${from} was changed while its start was being approved. Nothing was started; call again to have it approved as it is now.`;
+      return `Server ${quote(server)} ${enabledBy ? `is disabled in your own files; a project's own file (${enabledBy}) enables it,` : `comes from a project's own file${from}`} and nobody approved it, so it was not started.${MODEL_WORDS.trust}`;
+    },
   },
   "denied.call": {
     code: "denied",

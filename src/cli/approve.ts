@@ -1,7 +1,8 @@
 import { commandLine } from "../command-line.ts";
 import type { ApprovalRequest, ServerContext } from "../contract.ts";
-import { AdapterError, isAdapterError } from "../errors.ts";
+import { isAdapterError } from "../errors.ts";
 import { Redactor } from "../redactor.ts";
+import { startDenied } from "../runtime/approval.ts";
 import { isWantedByProject, type ServerSpec } from "../server-spec.ts";
 import type { Person } from "./person.ts";
 import { specOf, type Where } from "./servers.ts";
@@ -29,20 +30,15 @@ export function approver(
 
 /** For a command that reaches a remote server by itself. @throws AdapterError `denied` */
 export async function assertApproved(spec: ServerSpec, terminal: Terminal, signal: AbortSignal): Promise<void> {
-  const { name: server, configPath, enabledBy, endpoint } = spec;
+  const { endpoint } = spec;
   if (!isProjects(spec)) return;
-  const facts = {
-    server,
-    ...(configPath === undefined ? {} : { configPath }),
-    ...(enabledBy === undefined ? {} : { enabledBy }),
-  };
-  if (!terminal.interactive) throw new AdapterError("denied.start", { ...facts, reason: "untrusted" });
+  if (!terminal.interactive) throw startDenied(spec, "untrusted");
   const { Person } = await import("./person.ts");
   const redactor = new Redactor();
   redactor.add(spec.secrets);
   const what = endpoint.kind === "http" ? redactor.text(endpoint.url) : "";
   if (await asked(new Person(terminal), spec, what, "Sign in to it?", signal)) return;
-  throw new AdapterError("denied.start", { ...facts, reason: "refused" });
+  throw startDenied(spec, "refused");
 }
 
 /** Whether the start is the project's wish, and not covered by what the user says of projects. */

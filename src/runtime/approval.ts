@@ -1,6 +1,7 @@
 import type { Cancellation } from "../cancellation.ts";
 import type { ApprovalRequest, HostServices, Trust } from "../contract.ts";
 import { AdapterError, reasonOf } from "../errors.ts";
+import type { Facts } from "../messages.ts";
 import type { Redactor } from "../redactor.ts";
 import { serverContext } from "../server-context.ts";
 import { isWantedByProject, type ServerSpec } from "../server-spec.ts";
@@ -28,20 +29,18 @@ export class Approval {
     this.#options = options;
   }
 
-  /** @throws AdapterError `denied`, `cancelled`. Nothing was started then. */
-  async start(scope: Scope, spec: ServerSpec, cancellation: Cancellation): Promise<void> {
-    const { name: server, configPath } = spec;
-    const facts = { server, ...(configPath === undefined ? {} : { configPath }) };
+  /**
+   * Returns whether somebody was waited for, so that it may be other settings that count now.
+   * @throws AdapterError `denied`, `cancelled`. Nothing was started then.
+   */
+  async start(scope: Scope, spec: ServerSpec, cancellation: Cancellation): Promise<boolean> {
+    const { name: server, configPath, fingerprint } = spec;
     if (this.#options.services.approve === undefined) {
-      if (!isWantedByProject(spec) || this.#trusts(spec)) return;
-      const { enabledBy } = spec;
-      throw new AdapterError("denied.start", {
-        ...facts,
-        reason: "untrusted",
-        ...(enabledBy === undefined ? {} : { enabledBy }),
-      });
+      if (!isWantedByProject(spec) || this.#trusts(spec)) return false;
+      throw startDenied(spec, "untrusted");
     }
-    const key = JSON.stringify([scope.key, configPath, server, spec.fingerprint]);
+    const key = JSON.stringify([scope.key, configPath, server, fingerprint]);
+    if (this.#allowed.has(key)) return false;
     while (!this.#allowed.has(key)) {
       let asking = this.#asking.get(key);
       if (asking === undefined) {
@@ -52,10 +51,11 @@ export class Approval {
       }
       const verdict = await asking;
       if (cancellation.cancelled) throw new AdapterError("cancelled", { server });
-      if (verdict === "refused") throw new AdapterError("denied.start", { ...facts, reason: "refused" });
+      if (verdict === "refused") throw startDenied(spec, "refused");
       // Withdrawn by the step that asked first: this one asks again.
       if (verdict === "allowed") this.#remember(key);
     }
+    return true;
   }
 
   /** Whether a call of this tool has to be asked about at all. */
@@ -118,6 +118,19 @@ export class Approval {
       release();
     }
   }
+}
+
+/** Why a server was not started, and which files want it. */
+export function startDenied(
+  { name: server, configPath, enabledBy }: ServerSpec,
+  reason: Facts["denied.start"]["reason"],
+): AdapterError {
+  return new AdapterError("denied.start", {
+    server,
+    ...(configPath === undefined ? {} : { configPath }),
+    reason,
+    ...(enabledBy === undefined ? {} : { enabledBy }),
+  });
 }
 
 type Verdict = "allowed" | "refused" | "withdrawn";

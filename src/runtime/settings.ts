@@ -5,6 +5,7 @@ import type { Limits } from "../limits.ts";
 import type { Redactor } from "../redactor.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import { soon } from "../soon.ts";
+import { startDenied } from "./approval.ts";
 import type { Registry, Scope } from "./registry.ts";
 
 /** What a tool call is about: a configured server, or a URL. */
@@ -58,6 +59,16 @@ export class Settings {
     });
     this.#resolving = { scope, target, spec };
     return spec;
+  }
+
+  /**
+   * Looks again after a person was asked: what they agreed to must be what the files say when it is started.
+   * @throws AdapterError `denied`, and what `resolve` does.
+   */
+  async assertCurrent(scope: Scope, target: Target, approved: ServerSpec): Promise<void> {
+    const { fingerprint, configPath } = await this.resolve(scope, target);
+    if (fingerprint !== approved.fingerprint || configPath !== approved.configPath)
+      throw startDenied(approved, "changed");
   }
 
   #resolve(scope: Scope, { server = "", configPath, url }: Target): ServerSpec | Promise<ServerSpec> {

@@ -46,6 +46,7 @@ export async function invoke(
   let held: Connection | undefined;
   try {
     const { connection, catalog } = await runtime.discover(scope, spec, "tools", {
+      target,
       timeoutMs: silenceMs,
       cancellation,
     });

@@ -44,7 +44,7 @@ export async function mcpList(
     read.requireTarget(target);
     return close(target, context);
   }
-  if (hasTarget) return listOne(await runtime.settings.resolve(scope, target), request, context);
+  if (hasTarget) return listOne(target, request, context);
   if (request.tool !== undefined) read.requireTarget(target);
   if (request.query !== undefined) return searchAll({ ...request, query: request.query }, target.configPath, context);
   return configuredServers(await runtime.settings.view(scope, target.configPath), context);
@@ -69,21 +69,27 @@ async function close(target: Target, { runtime, scope }: ToolContext): Promise<A
   return json({ server: name, closed: true });
 }
 
+interface Found {
+  readonly spec: ServerSpec;
+  readonly head: ListHead;
+  readonly catalog: Catalog;
+}
+
 async function discover(
-  spec: ServerSpec,
-  kind: ListKind,
-  timeoutMs: number | undefined,
+  target: Target,
+  { kind, timeoutMs }: Pick<Request, "kind" | "timeoutMs">,
   context: ToolContext,
-): Promise<{ head: ListHead; catalog: Catalog }> {
+): Promise<Found> {
   const { runtime, scope, cancellation } = context;
-  const options = { timeoutMs: silence(spec, timeoutMs, context), cancellation };
+  const spec = await runtime.settings.resolve(scope, target);
+  const options = { target, timeoutMs: silence(spec, timeoutMs, context), cancellation };
   const waiting = runtime.tellOfSignIn(scope, spec, context);
   try {
     const { connection, catalog } = await runtime.discover(scope, spec, kind, options);
     connection.release();
     const { serverInfo, protocolVersion, instructions } = connection;
     const said = instructions === undefined ? {} : { instructions };
-    return { head: { server: spec.name, serverInfo, protocolVersion, ...said }, catalog };
+    return { spec, head: { server: spec.name, serverInfo, protocolVersion, ...said }, catalog };
   } catch (error) {
     throw await guardError(error, spec, context);
   } finally {
@@ -91,12 +97,9 @@ async function discover(
   }
 }
 
-async function listOne(
-  spec: ServerSpec,
-  { kind, query, tool, timeoutMs }: Request,
-  context: ToolContext,
-): Promise<AgentToolResult> {
-  const { head, catalog } = await discover(spec, kind, timeoutMs, context);
+async function listOne(target: Target, request: Request, context: ToolContext): Promise<AgentToolResult> {
+  const { kind, query, tool } = request;
+  const { spec, head, catalog } = await discover(target, request, context);
   const items = visible(spec, catalog);
   if (tool !== undefined) {
     const item = items.get(tool);
@@ -115,19 +118,19 @@ async function listOne(
 
 /** All enabled servers at once, each started if need be, with one deadline; one that fails is named and spoils nothing. */
 async function searchAll(
-  { kind, query, timeoutMs }: Request & { query: string },
+  request: Request & { query: string },
   configPath: string | undefined,
   context: ToolContext,
 ): Promise<AgentToolResult> {
   const { runtime, scope } = context;
+  const { query } = request;
   const view = await runtime.settings.view(scope, configPath);
   const failed: { server: string; error: string }[] = [];
   const searched = [...view.servers.values()].filter((entry) => entry.enabled || entry.error !== undefined);
   const found = await Promise.all(
     searched.map(async ({ name: server }) => {
       try {
-        const spec = await runtime.settings.resolve(scope, { server, configPath });
-        const { catalog } = await discover(spec, kind, timeoutMs, context);
+        const { spec, catalog } = await discover({ server, configPath }, request, context);
         return [...visible(spec, catalog)].map(([name, item]) => ({ server, name, item }));
       } catch (error) {
         if (context.cancellation.cancelled) throw error;

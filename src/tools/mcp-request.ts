@@ -43,8 +43,7 @@ export async function mcpRequest(
   }
   refuse(method);
   if (method === "tools/call") return toolsCall(target, sent, timeoutMs, context);
-  const spec = await runtime.settings.resolve(scope, target);
-  return answer(spec, await managed(spec, method, sent, timeoutMs, context), context);
+  return managed(target, { method, params: sent, timeoutMs }, context);
 }
 
 /** Whatever way it takes, a call of a tool is a call of a tool. */
@@ -94,28 +93,33 @@ async function toolsCall(
   throw await toolError(spec, tool, renderResult(result, context.runtime.limits), result, context);
 }
 
+interface Managed {
+  readonly method: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly timeoutMs: number | undefined;
+}
+
 async function managed(
-  spec: ServerSpec,
-  method: string,
-  params: Readonly<Record<string, unknown>>,
-  timeoutMs: number | undefined,
+  target: Target,
+  { method, params, timeoutMs }: Managed,
   context: ToolContext,
-): Promise<unknown> {
+): Promise<AgentToolResult> {
   const { runtime, scope, cancellation } = context;
+  const spec = await runtime.settings.resolve(scope, target);
   const silenceMs = silence(spec, timeoutMs, context);
   const waiting = runtime.tellOfSignIn(scope, spec, context);
   let held: Connection | undefined;
   try {
-    const { connection } = await runtime.connect(scope, spec, { timeoutMs: silenceMs, cancellation });
+    const { connection } = await runtime.connect(scope, spec, { target, timeoutMs: silenceMs, cancellation });
     held = connection;
     connection.hold();
-    if (connection.session.dialect.knows(method)) {
-      const options = callOptions(spec, silenceMs, context);
-      context.sending();
-      return await call(connection, method, params, options);
-    }
-    const { protocolVersion } = connection;
-    throw new AdapterError("method.missing", { server: spec.name, method, protocolVersion });
+    const { session, protocolVersion } = connection;
+    if (!session.dialect.knows(method))
+      throw new AdapterError("method.missing", { server: spec.name, method, protocolVersion });
+    const options = callOptions(spec, silenceMs, context);
+    context.sending();
+    const result = await call(connection, method, params, options);
+    return await answer(spec, result, context);
   } catch (error) {
     throw await guardError(error, spec, context);
   } finally {

@@ -123,6 +123,42 @@ describe("approval", () => {
     expect(host.pids("plain")).toHaveLength(1);
   });
 
+  test.each([
+    [
+      "disabled",
+      (host: PluginHarness) => host.serve("plain", "processes", "plain", { enabled: false }),
+      "server_disabled",
+    ],
+    ["removed", (host: PluginHarness) => host.configure("plain", undefined), "server_not_found"],
+    ["another program", (host: PluginHarness) => host.serve("plain", "processes", "stubborn"), "denied"],
+  ])("of a start whose entry is %s meanwhile starts nothing", async (_, edit, code) => {
+    const { services, actions } = asking(() => {
+      edit(host);
+      return true;
+    });
+    const host = make({ services }).serve("plain", "processes", "plain");
+    const params = { configPath: host.configPath, server: "plain" };
+    const failures = [await host.callFailure("plain", "echo")];
+    host.serve("plain", "processes", "plain", { env: { OTHER: "1" } });
+    failures.push(await host.listFailure("plain"));
+    host.serve("plain", "processes", "plain", { env: { OTHER: "2" } });
+    failures.push(await host.failure("mcp_request", { ...params, method: "ping" }));
+    for (const failure of failures)
+      expect(failure).toMatchObject({ code, message: expect.stringContaining('"plain"') });
+    expect(actions()).toEqual(["start", "start", "start"]);
+    expect(host.ledger("plain")).toEqual([]);
+  });
+
+  test("of a start stands where the entry changes in what is not the start alone", async () => {
+    const { services, actions } = asking(({ action }) => {
+      if (action === "start") host.serve("plain", "processes", "plain", { timeout: 30 });
+      return true;
+    });
+    const host = make({ services }).serve("plain", "processes", "plain");
+    await host.call("plain", "echo");
+    expect(actions()).toEqual(["start", "call"]);
+  });
+
   test("is not asked of a call that autoApprove names, by pattern or by name", async () => {
     const { services, asked } = asking(() => true);
     const host = make({ services }).serve("crash", "processes", "crash", { autoApprove: ["f*e", "*-std"] });
