@@ -28,6 +28,8 @@ export interface Gathered {
   readonly problems: readonly ConfigProblem[];
   /** The files that could be used. */
   readonly files: readonly string[];
+  /** There are no others. */
+  readonly isComplete: boolean;
   /** Every file that was looked for, with the version that was read. */
   readonly tracked: Tracked;
   readonly trust?: Trust;
@@ -116,6 +118,7 @@ class Gathering {
       candidates: [...imported, ...packaged, ...own],
       problems: this.#problems,
       files: [...this.#read].filter((path) => !this.#unusable.has(path)),
+      isComplete: this.#unusable.size === 0,
       tracked: this.#tracked,
       ...(trust === undefined ? {} : { trust }),
       ...(maxResultBytes === undefined ? {} : { maxResultBytes }),
@@ -157,6 +160,7 @@ class Gathering {
         const plugin = await readPlugin(folder, this.#place, this.#files, this.#limits);
         const level = this.#safeOrigin(origin, { path: join(folder, "mcp.json"), worldWritable: plugin.worldWritable });
         this.#track(plugin.tracked);
+        if (plugin.problems.length > 0) this.#unusable.add(folder);
         this.#problems.push(...plugin.problems);
         for (const candidate of plugin.candidates) {
           this.#read.add(candidate.configPath);

@@ -17,6 +17,8 @@ export interface ConfigView {
   readonly problems: readonly ConfigProblem[];
   /** The files that were read and could be used: absolute, without links. */
   readonly files: readonly string[];
+  /** No file is there that could not be used: what is not in `servers` is configured nowhere. */
+  readonly isComplete: boolean;
   /** What the files themselves say, for what is no one server's. */
   readonly maxResultBytes?: number;
 }
@@ -103,7 +105,7 @@ export class ConfigStore {
     const key = this.#key(target);
     // Before anything below waits: the environment may be another one afterwards.
     const placeKey = this.#placeKey(target);
-    const { candidates, problems, files, tracked, trust, maxResultBytes } = await gather(
+    const { candidates, problems, files, isComplete, tracked, trust, maxResultBytes } = await gather(
       layers,
       place,
       this.#files,
@@ -118,6 +120,7 @@ export class ConfigStore {
       servers: merged.servers,
       problems: [...problems, ...merged.problems],
       files,
+      isComplete,
       ...(maxResultBytes === undefined ? {} : { maxResultBytes }),
     };
     this.#loaded.delete(key);

@@ -5,7 +5,8 @@ import type { PersonWait } from "../person-wait.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import type { Transport } from "../transport/transport.ts";
 import type { Connection } from "./connection.ts";
-import { type AcquireOptions, SharedAttempt } from "./shared-attempt.ts";
+import { type Patience, SharedAttempt } from "./shared-attempt.ts";
+import type { Target } from "./target.ts";
 
 /** Whose connections: those of one host session, of one project, or of a program without either. */
 export interface Scope {
@@ -37,10 +38,16 @@ export interface Lease {
   readonly isNew: boolean;
 }
 
-interface Slot {
+export interface AcquireOptions extends Patience {
+  /** What the settings were found by. */
+  readonly target: Target;
+}
+
+export interface Slot {
   readonly key: string;
   readonly scope: Scope;
   readonly name: string;
+  readonly target: Target;
   spec: ServerSpec;
   connection: Connection | undefined;
   connecting: SharedAttempt | undefined;
@@ -91,7 +98,7 @@ export class Registry {
       }
     }
     if (slot?.connection !== undefined) return { connection: slot.connection, isNew: false };
-    slot ??= this.#reserve(key, scope, spec);
+    slot ??= this.#reserve(key, scope, spec, options.target);
     slot.connecting ??= this.#start(slot);
     return { connection: await slot.connecting.join(options), isNew: true };
   }
@@ -106,7 +113,13 @@ export class Registry {
     if (slot?.connection === connection) this.#retire(slot, connection);
   }
 
-  /** Releases one connection, if there is one; resolves when it is down. */
+  /** Takes what was made, or is being made, with these settings out of use; it goes with the last of those who have it, or wait for it. */
+  release(scope: Scope, spec: ServerSpec): void {
+    const slot = this.#slots.get(slotKey(scope, spec));
+    if (slot?.spec === spec) this.#replace(slot);
+  }
+
+  /** Closes one connection, if there is one; resolves when it is down. */
   async close(scope: Scope, spec: ServerSpec): Promise<void> {
     const key = slotKey(scope, spec);
     const slots = this.#all().filter((slot) => slot.key === key);
@@ -114,7 +127,7 @@ export class Registry {
   }
 
   /** The connections of one scope, those included that are still being made although others are wanted since. */
-  status(scope: Scope): readonly Pick<Slot, "name" | "scope" | "spec" | "connection">[] {
+  status(scope: Scope): readonly Slot[] {
     return this.#all().filter((slot) => slot.scope.key === scope.key);
   }
 
@@ -141,7 +154,7 @@ export class Registry {
     return key;
   }
 
-  #reserve(key: string, scope: Scope, spec: ServerSpec): Slot {
+  #reserve(key: string, scope: Scope, spec: ServerSpec, target: Target): Slot {
     if (this.#isShutDown) throw new AdapterError("shutdown", {});
     const { connections: limit } = this.#limits;
     if (this.#slots.size >= limit || this.#replaced.size >= limit) {
@@ -152,6 +165,7 @@ export class Registry {
       key,
       scope,
       name: spec.name,
+      target,
       spec,
       connection: undefined,
       connecting: undefined,

@@ -14,9 +14,8 @@ import { type Catalog, LISTS, type ListKind } from "../session/catalog.ts";
 import { Approval } from "./approval.ts";
 import type { Connection } from "./connection.ts";
 import { connector } from "./open-connection.ts";
-import { type Attempt, type Lease, Registry, type Scope } from "./registry.ts";
-import { Settings, type Target } from "./settings.ts";
-import type { AcquireOptions } from "./shared-attempt.ts";
+import { type AcquireOptions, type Attempt, type Lease, Registry, type Scope } from "./registry.ts";
+import { Settings } from "./settings.ts";
 import type { SignIns } from "./sign-in.ts";
 import { Spill } from "./spill.ts";
 import type { StepContext } from "./step.ts";
@@ -32,11 +31,6 @@ export interface RuntimeOptions {
 export interface Discovered {
   readonly connection: Connection;
   readonly catalog: Catalog;
-}
-
-export interface ConnectOptions extends AcquireOptions {
-  /** What the settings were found by. */
-  readonly target: Target;
 }
 
 /** How long a working directory is taken for where it led: it may be a link that is pointed elsewhere. */
@@ -96,7 +90,7 @@ export class Runtime {
   }
 
   /** The connection of a server, approved and made if there is none. */
-  async connect(scope: Scope, spec: ServerSpec, options: ConnectOptions): Promise<Lease> {
+  async connect(scope: Scope, spec: ServerSpec, options: AcquireOptions): Promise<Lease> {
     if (this.#shutdown !== undefined) throw new AdapterError("shutdown", {});
     const connection = this.registry.peek(scope, spec);
     if (connection !== undefined) return { connection, isNew: false };
@@ -109,7 +103,7 @@ export class Runtime {
    * A fresh list of one kind: the discovery begins after this was called. Met by a dead session or a stale socket it is sent
    * once more, on a fresh connection.
    */
-  discover(scope: Scope, spec: ServerSpec, kind: ListKind, options: ConnectOptions): Promise<Discovered> {
+  discover(scope: Scope, spec: ServerSpec, kind: ListKind, options: AcquireOptions): Promise<Discovered> {
     const connection = this.registry.peek(scope, spec);
     if (connection !== undefined) return this.#list({ connection, isNew: false }, scope, spec, kind, options);
     return this.connect(scope, spec, options).then((lease) => this.#list(lease, scope, spec, kind, options));
@@ -141,7 +135,7 @@ export class Runtime {
     this.#deadlines.stop();
   }
 
-  #list(lease: Lease, scope: Scope, spec: ServerSpec, kind: ListKind, options: ConnectOptions): Promise<Discovered> {
+  #list(lease: Lease, scope: Scope, spec: ServerSpec, kind: ListKind, options: AcquireOptions): Promise<Discovered> {
     return list(lease.connection, kind, options, (error) => this.#listAgain(scope, spec, kind, options, lease, error));
   }
 
@@ -149,7 +143,7 @@ export class Runtime {
     scope: Scope,
     spec: ServerSpec,
     kind: ListKind,
-    options: ConnectOptions,
+    options: AcquireOptions,
     { connection, isNew }: Lease,
     error: unknown,
   ): Promise<Discovered> {

@@ -1,19 +1,14 @@
+import { resolve } from "node:path";
 import { ConfigStore, type ConfigView, unknownServer } from "../config/store.ts";
 import { specForUrl } from "../config/url-target.ts";
-import { AdapterError } from "../errors.ts";
+import { AdapterError, isSituation } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import type { Redactor } from "../redactor.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import { soon } from "../soon.ts";
 import { startDenied } from "./approval.ts";
-import type { Registry, Scope } from "./registry.ts";
-
-/** What a tool call is about: a configured server, or a URL. */
-export interface Target {
-  readonly server?: string | undefined;
-  readonly configPath?: string | undefined;
-  readonly url?: string | undefined;
-}
+import type { Registry, Scope, Slot } from "./registry.ts";
+import type { Target } from "./target.ts";
 
 export interface SettingsOptions {
   readonly limits: Limits;
@@ -42,7 +37,12 @@ export class Settings {
   /** All configured servers. @throws AdapterError as `ConfigStore.load` does. */
   async view(scope: Scope, configPath?: string): Promise<ConfigView> {
     const target = { cwd: scope.cwd, configPath };
-    return this.#seen(scope, this.#store.current(target) ?? (await this.#store.load(target)), configPath);
+    try {
+      return this.#seen(scope, this.#store.current(target) ?? (await this.#store.load(target)), configPath);
+    } catch (error) {
+      if (isSituation(error, "config.missing")) this.#closeGone(scope, NOTHING, configPath);
+      throw error;
+    }
   }
 
   /**
@@ -110,8 +110,9 @@ export class Settings {
   /** What another folder's files say over the same file is no matter for a connection: it is judged by those of its own. */
   #closeGone(scope: Scope, view: ConfigView, configPath: string | undefined): void {
     const elsewhere = new Map<string, Scope>();
-    for (const { name, scope: made, spec } of this.#registry.status(scope)) {
-      if (configPath !== undefined || made.cwd === scope.cwd) this.#closeIfGone(scope, view, name, spec);
+    for (const slot of this.#registry.status(scope)) {
+      const { scope: made, spec } = slot;
+      if (configPath !== undefined || made.cwd === scope.cwd) this.#closeIfGone(scope, view, slot, configPath);
       else if (isOf(view, spec)) elsewhere.set(made.cwd, made);
     }
     // Files that cannot be read close nothing; who calls from that folder is told of them.
@@ -122,15 +123,29 @@ export class Settings {
   async #closeGoneOf(scope: Scope): Promise<void> {
     const target = { cwd: scope.cwd };
     const view = this.#store.current(target) ?? (await this.#store.load(target));
-    for (const { name, scope: made, spec } of this.#registry.status(scope))
-      if (made.cwd === scope.cwd) this.#closeIfGone(scope, view, name, spec);
+    for (const slot of this.#registry.status(scope))
+      if (slot.scope.cwd === scope.cwd) this.#closeIfGone(scope, view, slot, undefined);
   }
 
-  #closeIfGone(scope: Scope, view: ConfigView, name: string, spec: ServerSpec): void {
-    if (!isOf(view, spec)) return;
+  #closeIfGone(scope: Scope, view: ConfigView, slot: Slot, configPath: string | undefined): void {
+    const { name, spec } = slot;
     const entry = view.servers.get(name);
-    if (entry?.enabled !== true || entry.configPath !== spec.configPath) void this.#registry.close(scope, spec);
+    if (entry?.enabled === true && entry.configPath === spec.configPath) return;
+    if (isOf(view, spec)) void this.#registry.close(scope, spec);
+    // Its file is not read any more, which may be so for a moment only: calls go on.
+    else if (view.isComplete && isFoundBy(slot, scope, configPath)) this.#registry.release(scope, spec);
   }
+}
+
+/** What a file says that is not there. */
+const NOTHING: ConfigView = { servers: new Map(), problems: [], files: [], isComplete: true };
+
+/** Whether a connection was made for whoever named this file, or none, in this folder. */
+function isFoundBy({ target, scope: made }: Slot, { cwd }: Scope, configPath: string | undefined): boolean {
+  if (target.url !== undefined) return false;
+  if (configPath === undefined || target.configPath === undefined)
+    return configPath === target.configPath && made.cwd === cwd;
+  return resolve(made.cwd, target.configPath) === resolve(cwd, configPath);
 }
 
 /** Whether a server's file is one of those that were read. */

@@ -4,7 +4,7 @@ import { PersonWait } from "../person-wait.ts";
 import type { Transport } from "../transport/transport.ts";
 import type { Connection } from "./connection.ts";
 
-export interface AcquireOptions {
+export interface Patience {
   readonly timeoutMs: number;
   readonly cancellation: Cancellation;
 }
@@ -40,7 +40,7 @@ export class SharedAttempt {
   }
 
   /** @throws AdapterError `timeout` and `cancelled` for this caller alone, or why the attempt failed. */
-  join({ timeoutMs, cancellation }: AcquireOptions): Promise<Connection> {
+  join({ timeoutMs, cancellation }: Patience): Promise<Connection> {
     const server = this.#server;
     return new Promise<Connection>((resolve, reject) => {
       this.#waiters++;

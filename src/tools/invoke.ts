@@ -3,7 +3,7 @@ import { AdapterError } from "../errors.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import type { Redactor } from "../redactor.ts";
 import type { Connection } from "../runtime/connection.ts";
-import type { Target } from "../runtime/settings.ts";
+import type { Target } from "../runtime/target.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import { type CallOptions, call } from "../session/call.ts";
 import type { Item } from "../session/catalog.ts";

@@ -1,7 +1,7 @@
 import type { AgentToolResult } from "../contract.ts";
 import { cut } from "../cut.ts";
 import { isSituation, toFailure } from "../errors.ts";
-import type { Target } from "../runtime/settings.ts";
+import type { Target } from "../runtime/target.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import { type Catalog, LIST_KINDS, type ListKind } from "../session/catalog.ts";
 import { guardError, guardOptions } from "./guard.ts";
@@ -57,13 +57,12 @@ async function close(target: Target, { runtime, scope }: ToolContext): Promise<A
     await runtime.registry.close(scope, spec);
     return json({ server: spec.name, closed: true });
   }
-  // A server whose entry or file is gone or broken meanwhile can still be released.
+  // A server whose entry or file is gone or broken meanwhile can still be released; the look at the files may do so itself.
+  const named = runtime.registry.status(scope).filter((slot) => slot.name === name);
   const view = await runtime.settings.view(scope, configPath).catch(() => undefined);
   const entry = view?.servers.get(name);
   const files = entry !== undefined ? [entry.configPath] : configPath !== undefined ? view?.files : undefined;
-  const open = runtime.registry
-    .status(scope)
-    .filter(({ name: each, spec }) => each === name && files?.includes(spec.configPath ?? "") !== false);
+  const open = named.filter(({ spec }) => files?.includes(spec.configPath ?? "") !== false);
   if (open.length === 0 && entry === undefined) await runtime.settings.resolve(scope, target);
   await Promise.all(open.map(({ spec }) => runtime.registry.close(scope, spec)));
   return json({ server: name, closed: true });

@@ -4,7 +4,7 @@ import { AdapterError } from "../errors.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import { isServerRequest } from "../protocol/versions.ts";
 import type { Connection } from "../runtime/connection.ts";
-import type { Target } from "../runtime/settings.ts";
+import type { Target } from "../runtime/target.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import { call } from "../session/call.ts";
 import { guardError, guardOptions, guardText } from "./guard.ts";

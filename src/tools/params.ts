@@ -1,7 +1,7 @@
 import type { ToolName } from "../contract.ts";
 import { AdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
-import type { Target } from "../runtime/settings.ts";
+import type { Target } from "../runtime/target.ts";
 
 type Params = Readonly<Record<string, unknown>>;
 

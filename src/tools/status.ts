@@ -1,6 +1,6 @@
 import type { ConfigView } from "../config/store.ts";
 import type { AgentToolResult } from "../contract.ts";
-import type { Target } from "../runtime/settings.ts";
+import type { Target } from "../runtime/target.ts";
 import { briefly, shortJson } from "./json-answer.ts";
 import { withoutIcons } from "./list-answer.ts";
 import type { ToolContext } from "./tool.ts";

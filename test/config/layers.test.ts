@@ -48,7 +48,7 @@ describe("the layers", () => {
   });
 
   it("may all be missing", async () => {
-    expect(await place.load()).toEqual({ servers: new Map(), problems: [], files: [] });
+    expect(await place.load()).toEqual({ servers: new Map(), problems: [], files: [], isComplete: true });
   });
 
   it("find Pi's file where Pi keeps it", async () => {

@@ -10,6 +10,7 @@ import type { Transport } from "../../src/transport/transport.ts";
 import { busy } from "../support/wait.ts";
 
 const SCOPE = { key: "library", cwd: "/" };
+const TARGET = { server: "slow", configPath: "/mcp.json" };
 const SPEC = {
   name: "slow",
   fingerprint: "1",
@@ -65,7 +66,7 @@ describe("an attempt to connect that brings something up after it was given up",
     async (how) => {
       const { registry, begun, up, down, attempts } = slowRegistry();
       const cancellation = new Cancellation();
-      const acquired = registry.acquire(SCOPE, SPEC, { timeoutMs: 60_000, cancellation });
+      const acquired = registry.acquire(SCOPE, SPEC, { target: TARGET, timeoutMs: 60_000, cancellation });
       acquired.catch(() => undefined);
       await begun.passed;
       if (how === "close") void registry.close(SCOPE, SPEC);
@@ -84,11 +85,15 @@ describe("an attempt to connect that brings something up after it was given up",
   test("leaves the place to the next one at once", async () => {
     const { registry, begun, up, down, attempts } = slowRegistry();
     const cancellation = new Cancellation();
-    const first = registry.acquire(SCOPE, SPEC, { timeoutMs: 60_000, cancellation });
+    const first = registry.acquire(SCOPE, SPEC, { target: TARGET, timeoutMs: 60_000, cancellation });
     await begun.passed;
     cancellation.cancel();
     await expect(first).rejects.toMatchObject({ code: "cancelled" });
-    const second = registry.acquire(SCOPE, SPEC, { timeoutMs: 60_000, cancellation: new Cancellation() });
+    const second = registry.acquire(SCOPE, SPEC, {
+      target: TARGET,
+      timeoutMs: 60_000,
+      cancellation: new Cancellation(),
+    });
     second.catch(() => undefined);
     expect(attempts).toHaveLength(2);
     expect(attempts[1]?.cancellation.cancelled).toBe(false);
@@ -97,7 +102,7 @@ describe("an attempt to connect that brings something up after it was given up",
     await expect(second).rejects.toMatchObject({ code: "cancelled" });
     await registry.shutdown();
     await expect(
-      registry.acquire(SCOPE, SPEC, { timeoutMs: 1000, cancellation: new Cancellation() }),
+      registry.acquire(SCOPE, SPEC, { target: TARGET, timeoutMs: 1000, cancellation: new Cancellation() }),
     ).rejects.toMatchObject({ code: "closed" });
   });
 });
@@ -116,7 +121,11 @@ test("a connection that is made after its place was released is closed, and its 
   const { connection, closed } = idleConnection(SPEC);
   const up = gate();
   const registry = new Registry(() => up.passed.then(() => connection), LIMITS);
-  const acquired = registry.acquire(SCOPE, SPEC, { timeoutMs: 60_000, cancellation: new Cancellation() });
+  const acquired = registry.acquire(SCOPE, SPEC, {
+    target: TARGET,
+    timeoutMs: 60_000,
+    cancellation: new Cancellation(),
+  });
   const releasing = registry.close(SCOPE, SPEC);
   up.open();
   await expect(acquired).rejects.toMatchObject({ code: "closed", details: { outcomeUnknown: false } });
@@ -130,7 +139,9 @@ test("a connection that was made in time counts, also where the host was stopped
   const registry = new Registry(() => stat(".").then(() => connection), LIMITS);
   const acquired = new Promise((resolve, reject) => {
     setImmediate(() => {
-      registry.acquire(SCOPE, SPEC, { timeoutMs: 20, cancellation: new Cancellation() }).then(resolve, reject);
+      registry
+        .acquire(SCOPE, SPEC, { target: TARGET, timeoutMs: 20, cancellation: new Cancellation() })
+        .then(resolve, reject);
       busy(200);
     });
   });
@@ -146,7 +157,7 @@ test("what servers spoke last is remembered for the newest four times as many as
   const registry = new Registry(connect, { ...LIMITS, connections: 1 });
   for (const fingerprint of ["1", "2", "3", "4", "5", "2", "5", "1"]) {
     const spec = { ...SPEC, fingerprint };
-    await registry.acquire(SCOPE, spec, { timeoutMs: 1000, cancellation: new Cancellation() });
+    await registry.acquire(SCOPE, spec, { target: TARGET, timeoutMs: 1000, cancellation: new Cancellation() });
     await registry.close(SCOPE, spec);
   }
   const known = "2025-11-25";

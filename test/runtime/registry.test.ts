@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import type { HostServices, StepHandle } from "../../src/contract.ts";
@@ -171,6 +171,43 @@ describe("a change of the config", () => {
     await host.list("other");
     await waitFor("its process is gone", () => host.pids("plain").every((pid) => !isAlive(pid)));
     expect((await host.callFailure("plain", "echo")).code).toBe("server_not_found");
+  });
+
+  test.each([
+    ["deletes the named file", "mcp.json", { configPath: "mcp.json" }],
+    ["deletes one of the usual files", ".mcp.json", {}],
+    ["takes back the import of another tool's file", ".pi/mcp.json", {}],
+  ])("that %s closes its connections as soon as no call uses them", async (_, path, where) => {
+    const host = make({ trust: "always", limits: IMPATIENT }).serve("hang", "timing", "hang");
+    const written = readFileSync(host.configPath, "utf8");
+    if (path === ".mcp.json") host.write(path, written);
+    if (path === ".pi/mcp.json") host.write(path, { imports: ["cursor"] }).write(".cursor/mcp.json", written);
+    const running = host.step("mcp_call", { ...where, server: "hang", tool: "hang" });
+    await waitFor("the call is running", () => host.received("hang", "tools/call").length === 1);
+    rmSync(join(host.folder, path));
+    await host.end("mcp_list", where);
+    expect(jsonOf(await host.run("mcp_list", { action: "status" }))).toEqual({ connections: [] });
+    expect((await host.failure("mcp_call", { ...where, server: "hang", tool: "echo" })).code).toMatch(
+      /^(config_error|server_not_found)$/,
+    );
+    expect(running.poll()).toEqual({ tag: "pending" });
+    expect(host.pids("hang").every(isAlive)).toBe(true);
+    running.destroy();
+    await waitFor("its process is gone", () => !host.pids("hang").some(isAlive));
+    expect(host.pids("hang")).toHaveLength(1);
+  });
+
+  test("that deletes a file closes nothing that is named by itself", async () => {
+    const host = make({ trust: "always" }).serve("plain", "processes", "plain");
+    host
+      .write(".pi/mcp.json", { imports: ["cursor"] })
+      .write(".cursor/mcp.json", readFileSync(host.configPath, "utf8"));
+    const params = { configPath: ".cursor/mcp.json", server: "plain", tool: "echo" };
+    await host.run("mcp_call", params);
+    rmSync(join(host.folder, ".pi/mcp.json"));
+    await host.run("mcp_list", {});
+    await host.run("mcp_call", params);
+    expect(host.pids("plain")).toHaveLength(1);
   });
 
   test("that breaks a file for a moment, as an editor does, closes nothing that it configured", async () => {

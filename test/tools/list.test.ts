@@ -1,7 +1,8 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
-import { factOf, harnesses, jsonOf, textOf } from "../support/plugin-harness.ts";
+import { factOf, harnesses, jsonOf, type PluginHarness, textOf } from "../support/plugin-harness.ts";
+import { isAlive, waitFor } from "../support/wait.ts";
 
 const make = harnesses();
 
@@ -330,5 +331,19 @@ describe("mcp_list with an action", () => {
     expect(
       (await host.failure("mcp_list", { configPath: host.configPath, server: "none", action: "close" })).code,
     ).toBe("server_not_found");
+  });
+
+  test.each([
+    ["entry", (host: PluginHarness) => host.configure("one", undefined)],
+    ["file", (host: PluginHarness) => rmSync(host.configPath)],
+    ["file, now unreadable,", (host: PluginHarness) => host.write("mcp.json", "{")],
+  ])("close releases a connection whose %s is gone", async (_, remove) => {
+    const host = make().serve("one", "processes", "plain").serve("two", "processes", "plain");
+    const close = { configPath: host.configPath, server: "one", action: "close" };
+    await host.list("one");
+    remove(host);
+    expect(jsonOf(await host.run("mcp_list", close))).toEqual({ server: "one", closed: true });
+    await waitFor("its process is gone", () => !host.pids("one").some(isAlive));
+    expect((await host.failure("mcp_list", close)).code).toMatch(/^(config_error|server_not_found)$/);
   });
 });
