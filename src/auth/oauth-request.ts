@@ -1,3 +1,4 @@
+import { alarm } from "../alarm.ts";
 import { cut } from "../cut.ts";
 import { isAdapterError, isSituation, reasonOf } from "../errors.ts";
 import type { PlainAnswer } from "../plain-request.ts";
@@ -31,7 +32,7 @@ export async function exchange(context: AuthContext, request: OAuthRequest, sign
   const { oauthRequestMs, oauthAnswerBytes } = context.limits;
   // No `AbortSignal.timeout`: its timer would outlive the exchange.
   const late = new AbortController();
-  const timer = setTimeout(() => late.abort(), oauthRequestMs);
+  const callOff = alarm(oauthRequestMs, () => late.abort());
   const headers = { accept: "application/json", "mcp-protocol-version": OFFERED, ...request.headers };
   try {
     const answer = await context.send(
@@ -51,7 +52,7 @@ export async function exchange(context: AuthContext, request: OAuthRequest, sign
     const reason = isAdapterError(thrown) ? thrown.details["reason"] : undefined;
     throw failed(context, `${host} cannot be reached: ${String(reason ?? reasonOf(thrown))}`);
   } finally {
-    clearTimeout(timer);
+    callOff();
   }
 }
 

@@ -1,3 +1,4 @@
+import { alarm } from "../alarm.ts";
 import { type CancelListener, Cancellation } from "../cancellation.ts";
 import { AdapterError } from "../errors.ts";
 import { PersonWait } from "../person-wait.ts";
@@ -46,19 +47,16 @@ export class SharedAttempt {
       this.#waiters++;
       const listener: CancelListener = { onCancel: () => leave(new AdapterError("cancelled", { server })) };
       const onTimeout = (): void => {
-        if (!waiting) return;
         const more = this.wait.putOff(timeoutMs);
-        if (more > 0) timer = inTime(more);
+        if (more > 0) callOff = alarm(more, onTimeout);
         else leave(this.#timedOut(timeoutMs));
       };
-      // As in `Deadlines`: what came while the host was stopped or busy is read first.
-      const inTime = (milliseconds: number): NodeJS.Timeout => setTimeout(() => setImmediate(onTimeout), milliseconds);
-      let timer = inTime(timeoutMs);
+      let callOff = alarm(timeoutMs, onTimeout);
       let waiting = true;
       const settle = (): void => {
         if (!waiting) return;
         waiting = false;
-        clearTimeout(timer);
+        callOff();
         cancellation.delete(listener);
         this.#waiters--;
       };

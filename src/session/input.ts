@@ -1,3 +1,4 @@
+import { alarm } from "../alarm.ts";
 import { Cancellation } from "../cancellation.ts";
 import type { ElicitResult, HostServices } from "../contract.ts";
 import { reasonOf } from "../errors.ts";
@@ -54,9 +55,8 @@ export class InputPort {
     const given = new Cancellation();
     const release = caller?.onCancel(() => given.cancel());
     this.#open.add(given);
-    const timer = setTimeout(() => given.cancel(), milliseconds);
     // A question outside of any call is no reason for Node to stay alive.
-    timer.unref();
+    const callOff = alarm(milliseconds, () => given.cancel(), false);
     try {
       const late = new Promise<InputAnswer>((resolve) => {
         given.onCancel(() => resolve(unanswered(method, "The host did not answer in time")));
@@ -67,7 +67,7 @@ export class InputPort {
       return unanswered(method, "The host could not answer");
     } finally {
       release?.();
-      clearTimeout(timer);
+      callOff();
       this.#open.delete(given);
       given.cancel();
     }

@@ -1,3 +1,4 @@
+import { alarm } from "../alarm.ts";
 import { Cancellation } from "../cancellation.ts";
 import { AdapterError, isSituation } from "../errors.ts";
 import { isResponse, type JsonRpcResponse, parseMessages, type RequestId } from "../protocol/jsonrpc.ts";
@@ -34,12 +35,10 @@ export async function rawExchange(
   const givenUp = new Cancellation();
   const release = cancellation.onCancel(() => givenUp.cancel());
   let timedOut = false;
-  const giveUp = (): void => {
+  const callOff = alarm(timeoutMs, () => {
     timedOut = true;
     givenUp.cancel();
-  };
-  // As in `Deadlines`: what came while the host was stopped or busy is read first.
-  const timer = setTimeout(() => setImmediate(giveUp), timeoutMs);
+  });
   try {
     await transport.open({
       message: (raw) => {
@@ -71,7 +70,7 @@ export async function rawExchange(
       throw new AdapterError("auth.required", { ...error.details, hint: NO_SIGN_IN });
     throw error;
   } finally {
-    clearTimeout(timer);
+    callOff();
     release();
     void transport.close();
   }

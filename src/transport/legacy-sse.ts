@@ -1,3 +1,4 @@
+import { alarm } from "../alarm.ts";
 import { Cancellation } from "../cancellation.ts";
 import { AdapterError, isAdapterError, isSituation, reasonOf } from "../errors.ts";
 import type { PersonWait } from "../person-wait.ts";
@@ -52,13 +53,13 @@ export class LegacySseTransport implements Transport {
     const onDue = (): void => {
       const more = this.#wait?.putOff(limits.endpointMs) ?? 0;
       if (more > 0) {
-        timer = setTimeout(onDue, more);
+        callOff = alarm(more, onDue);
         return;
       }
       late = true;
       this.#givenUp.cancel();
     };
-    let timer = setTimeout(onDue, limits.endpointMs);
+    let callOff = alarm(limits.endpointMs, onDue);
     const giveUp = (): void => this.#givenUp.cancel();
     signal?.addEventListener("abort", giveUp);
     if (signal?.aborted) giveUp();
@@ -68,7 +69,7 @@ export class LegacySseTransport implements Transport {
       this.#shutDown();
       throw late ? this.#connectFailed(`it named no endpoint within ${limits.endpointMs / 1000} s`) : error;
     } finally {
-      clearTimeout(timer);
+      callOff();
       signal?.removeEventListener("abort", giveUp);
     }
     if (this.#closed) throw new AdapterError("closed.stopped", { server, outcomeUnknown: false });

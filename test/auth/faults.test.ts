@@ -1,18 +1,20 @@
 import { once } from "node:events";
+import { stat } from "node:fs/promises";
 import { createServer } from "node:http";
 import { type AddressInfo, connect, Server, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import type { AuthContext } from "../../src/auth/context.ts";
-import { checkedUrl } from "../../src/auth/oauth-request.ts";
+import { checkedUrl, exchange } from "../../src/auth/oauth-request.ts";
 import { workOver } from "../../src/auth/resource-state.ts";
 import { MemoryStore } from "../../src/auth/store/memory-store.ts";
 import { type AdapterError, isAdapterError } from "../../src/errors.ts";
 import { LIMITS } from "../../src/limits.ts";
+import type { SendPlain } from "../../src/plain-request.ts";
 import { Redactor } from "../../src/redactor.ts";
 import { sendPlain } from "../../src/transport/send-plain.ts";
 import { FakeAuthorizationServer, FakeResource, json } from "../support/fake-oauth.ts";
 import { authorizerFor, browse, call, withBrowser } from "../support/oauth-client.ts";
-import { waitFor } from "../support/wait.ts";
+import { busy, waitFor } from "../support/wait.ts";
 
 const PRM = "/.well-known/oauth-protected-resource/mcp";
 const AS = "/.well-known/oauth-authorization-server";
@@ -28,6 +30,11 @@ afterEach(async () => {
   await expectNoListener();
   await Promise.all([server.stop(), resource.stop()]);
 });
+
+function contextFor(url: URL, limits = LIMITS, send: SendPlain = sendPlain): AuthContext {
+  const clientInfo = { name: "t", version: "0" };
+  return { server: "fake", url, settings: {}, clientInfo, limits, redactor: new Redactor(), send };
+}
 
 /** Every sign-in's callback address is dead, whatever happened. */
 async function expectNoListener(): Promise<void> {
@@ -210,16 +217,7 @@ describe("metadata", () => {
     ["http://sub.localhost:1/", true, undefined],
   ])("may name the address %j for a server that is local or not (%j)", (address, local, refusal) => {
     const url = new URL(local ? "http://localhost:1/mcp" : "https://mcp.example/mcp");
-    const context: AuthContext = {
-      server: "fake",
-      url,
-      settings: {},
-      clientInfo: { name: "t", version: "0" },
-      limits: LIMITS,
-      redactor: new Redactor(),
-      send: sendPlain,
-    };
-    const check = (): URL => checkedUrl(context, address, "it");
+    const check = (): URL => checkedUrl(contextFor(url), address, "it");
     if (refusal === undefined) expect(check().href).toBe(address);
     else expect(check).toThrow(refusal);
   });
@@ -238,6 +236,23 @@ describe("metadata", () => {
 });
 
 describe("a token answer", () => {
+  it("that came in time counts, also where the host was stopped or busy meanwhile", async () => {
+    const url = new URL("https://as.example/token");
+    const send: SendPlain = async (_, signal) => {
+      await stat(".");
+      signal.throwIfAborted();
+      return { status: 200, headers: {}, body: Buffer.from('{"access_token":"t"}') };
+    };
+    const context = contextFor(url, { ...LIMITS, oauthRequestMs: 20 }, send);
+    const answer = new Promise((resolve, reject) => {
+      setImmediate(() => {
+        exchange(context, { url, method: "POST" }, new AbortController().signal).then(resolve, reject);
+        busy(200);
+      });
+    });
+    await expect(answer).resolves.toMatchObject({ json: { access_token: "t" } });
+  });
+
   it.each([
     ["without token_type", () => json, { access_token: "issued-access-token" }, 200, /token_type/],
     ["of an unknown type", () => json, { access_token: "issued-access-token", token_type: "mac" }, 200, /token_type/],

@@ -1,8 +1,10 @@
+import { stat } from "node:fs/promises";
 import { expect, jest, test } from "@jest/globals";
 import type { HostServices } from "../../src/contract.ts";
 import { LIMITS } from "../../src/limits.ts";
 import { InputPort } from "../../src/session/input.ts";
 import { helpfulHost } from "../support/era-servers.ts";
+import { busy } from "../support/wait.ts";
 
 test.each([{ tools: [] }, { toolChoice: { mode: "none" } }])(
   "a sampling question that brings tools is refused, since they were not declared (%j)",
@@ -138,4 +140,16 @@ test("why a host could not answer is told to the host, once, and never to the se
     expect(JSON.stringify(await port.ask("sampling/createMessage", {}, 1000))).not.toContain("sk-hosts-own");
   expect(warn.mock.calls).toEqual([[expect.stringContaining("sampling/createMessage failed: 401: incorrect key")]]);
   warn.mockRestore();
+});
+
+test("an answer that the host gave in time counts, also where it was stopped or busy meanwhile", async () => {
+  const services = { listRoots: () => stat(".").then(() => [{ uri: "file:///r" }]) };
+  const port = new InputPort({ server: "s", services, limits: LIMITS });
+  const answer = new Promise((resolve) => {
+    setImmediate(() => {
+      resolve(port.ask("roots/list", {}, 20));
+      busy(200);
+    });
+  });
+  expect(await answer).toEqual({ result: { roots: [{ uri: "file:///r" }] } });
 });

@@ -8,7 +8,7 @@ import { LegacySseTransport } from "../../src/transport/legacy-sse.ts";
 import { rejectionOf } from "../../src/transport/refusal.ts";
 import { type LegacyBehaviour, LegacySseServer } from "../support/legacy-sse-server.ts";
 import { failureOf, TransportClient } from "../support/transport-client.ts";
-import { waitFor } from "../support/wait.ts";
+import { busy, waitFor } from "../support/wait.ts";
 
 const servers: LegacySseServer[] = [];
 const clients: TransportClient[] = [];
@@ -105,6 +105,16 @@ describe("opening", () => {
       details: { reason: "it named no endpoint within 0.1 s" },
     });
     await waitFor("the connection is closed", () => server.sockets.size === 0, 5000);
+  });
+
+  test("an endpoint that was named in time counts, also where the host was stopped or busy meanwhile", async () => {
+    const onGet: LegacyBehaviour["onGet"] = (_, response, server) => {
+      server.open(response);
+      setImmediate(() => busy(1500));
+    };
+    const { client } = await setUp({ ...echoing, onGet }, 1000);
+    await client.transport.open(client);
+    expect((await client.request("echo", { n: 1 }))?.result).toEqual({ n: 1 });
   });
 
   test("the time in which a person signs in is not the server's", async () => {
