@@ -22,6 +22,7 @@ export function elicitor(person: Person, terminal: Terminal): Elicit {
       return DECLINE;
     }
     return person.alone(async () => {
+      if (context.signal.aborted) return CANCEL;
       terminal.note(`${terminal.styleNote("bold", `Server ${server} asks:`)} ${message}`);
       return params["mode"] === "url"
         ? visit(params, context, person, terminal)

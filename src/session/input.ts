@@ -109,8 +109,9 @@ export class InputPort {
     if (elicit === undefined) return malformed("an elicitation");
     const { elicitation, FormChecks } = await import("./elicitation.ts");
     this.#checks ??= new FormChecks(limits);
-    const ask = (asked: Record<string, unknown>): Promise<ElicitResult | undefined> =>
-      elicit.call(services, asked, context) as Promise<ElicitResult | undefined>;
+    const ask = async (asked: Record<string, unknown>): Promise<ElicitResult | undefined> =>
+      // Withdrawn before the host was asked, it would not be told of that.
+      given.cancelled ? undefined : elicit.call(services, asked, context);
     return elicitation(params, ask, this.#checks);
   }
 }

@@ -228,6 +228,18 @@ describe("several questions at once", () => {
     const answers = await Promise.all([elicit(params, context), elicit(params, context)]);
     expect(answers.map(({ content }) => content)).toEqual([{ x: "one" }, { x: "two" }]);
   });
+
+  it("show nothing of one that is withdrawn before its turn", async () => {
+    const screen = new Screen([["x []:", "one\n"], SEND]);
+    const elicit = elicitor(new Person(screen.terminal), screen.terminal);
+    const requestedSchema = { type: "object", properties: { x: { type: "string" } } };
+    const ask = (message: string, signal = new AbortController().signal): Promise<ElicitResult> =>
+      elicit({ message, requestedSchema }, { server: "shop", signal });
+    const answers = await Promise.all([ask("wanted"), ask("withdrawn", AbortSignal.abort())]);
+    expect(answers.map(({ action }) => action)).toEqual(["accept", "cancel"]);
+    expect(screen.shown).toContain("wanted");
+    expect(screen.shown).not.toContain("withdrawn");
+  });
 });
 
 it("a question without a terminal is declined, and told", async () => {

@@ -1,5 +1,10 @@
 import { stat } from "node:fs/promises";
+
+
 import { expect, jest, test } from "@jest/globals";
+
+import { Cancellation } from "../../src/cancellation.ts";
+
 import type { HostServices } from "../../src/contract.ts";
 import { LIMITS } from "../../src/limits.ts";
 import { InputPort } from "../../src/session/input.ts";
@@ -152,4 +157,16 @@ test("an answer that the host gave in time counts, also where it was stopped or 
     });
   });
   expect(await answer).toEqual({ result: { roots: [{ uri: "file:///r" }] } });
+});
+
+test("a question that is withdrawn before the host was asked is not asked", async () => {
+  const services = helpfulHost();
+  const port = new InputPort({ server: "s", services, limits: LIMITS });
+  const form = { message: "Name?", requestedSchema: { type: "object", properties: { name: { type: "string" } } } };
+  const caller = new Cancellation();
+  const withdrawn = port.ask("elicitation/create", form, 60_000, caller);
+  caller.cancel();
+  expect(await withdrawn).toEqual({ result: { action: "cancel" } });
+  await port.ask("elicitation/create", form, 60_000);
+  expect(services.asked).toHaveLength(1);
 });
