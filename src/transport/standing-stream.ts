@@ -14,8 +14,9 @@ export interface StandingStreamOptions {
   readonly headers: () => readonly string[];
 }
 
-/** What ends one attempt and says nothing of the next. */
-const MAY_PASS = ["closed", "connect.failed", "cancelled"] as const;
+/** What ends one attempt and says nothing of the next. Somebody may sign in, or a token be renewed, by then. */
+const MAY_PASS = ["closed", "connect.failed", "cancelled", "auth.required"] as const;
+const MAY_PASS_STATUS: ReadonlySet<number> = new Set([408, 425, 429]);
 
 /** `waiting`: for the time to pass that the server asked for. `refused`: the server has no such stream. */
 type State = "closed" | "waiting" | "opening" | "open" | "refused";
@@ -139,7 +140,8 @@ export class StandingStream {
   async #follow(response: HttpResponse, stream: ReplyStream, decided: () => void): Promise<void> {
     const { limits } = this.#options.client;
     if (!response.ok || response.contentType !== "text/event-stream") {
-      if (response.status < 500 && !this.#wasOpen) this.#state = "refused";
+      const mayPass = response.status >= 500 || MAY_PASS_STATUS.has(response.status);
+      if (!mayPass && !this.#wasOpen) this.#state = "refused";
       return response.skip(limits.refusalBytes, limits.lingerMs);
     }
     response.unref();

@@ -70,6 +70,16 @@ function slow(get: (exchange: FaultExchange) => void): Scenario {
   return { opening: OPENING, get, post: (exchange) => void setTimeout(() => exchange.good(), 400) };
 }
 
+/** Refuses the stream once, and has it then. */
+function passing(status: number): readonly [string, Scenario] {
+  const name = `get-${status}-once`;
+  const get = (exchange: FaultExchange): void => {
+    if (exchange.server.count(name) === 1) exchange.respond(status, { "www-authenticate": "Bearer" }, "not now");
+    else exchange.begin();
+  };
+  return [name, slow(get)];
+}
+
 function refusing(status: number, type = "text/plain", body = "no"): Scenario {
   return { opening: OPENING, get: (exchange) => exchange.respond(status, { "content-type": type }, body) };
 }
@@ -83,6 +93,7 @@ const server = FaultServer.forTests({
   "get-401": refusing(401),
   "get-500": refusing(500),
   "get-html": refusing(200, "text/html", "<p>no</p>"),
+  ...Object.fromEntries([401, 408, 425, 429].map(passing)),
   "get-405": { opening: OPENING },
   "get-hangs": { opening: OPENING, get: () => undefined },
   "get-retries": {
@@ -170,23 +181,38 @@ describe("the stream on which servers ask", () => {
     expect(gets("get-404")).toBe(0);
   });
 
-  test.each(["get-404", "get-400", "get-401", "get-405", "get-html"])(
+  test.each(["get-404", "get-400", "get-405", "get-html"])(
     "is given up where the server has none, and calls go on (%s)",
     async (path) => {
-      const opened: string[] = [];
-      const services: HostServices = { listRoots: async () => ROOTS, openUrl: async (url) => void opened.push(url) };
-      const host = setUp(path, services);
+      const host = setUp(path);
       const before = gets(path);
       for (const text of ["one", "two"]) expect(textOf(await host.call("server", "echo", { text }))).toBe(text);
       expect(gets(path)).toBe(before + 1);
-      expect(opened).toEqual([]);
     },
   );
+
+  test("is no reason to sign in", async () => {
+    const opened: string[] = [];
+    const services: HostServices = { listRoots: async () => ROOTS, openUrl: async (url) => void opened.push(url) };
+    const host = setUp("get-401", services);
+    for (const text of ["one", "two"]) expect(textOf(await host.call("server", "echo", { text }))).toBe(text);
+    expect(gets("get-401")).toBeGreaterThan(0);
+    expect(opened).toEqual([]);
+  });
 
   test("is tried again by the next call where the server failed", async () => {
     const host = setUp("get-500");
     for (const text of ["one", "two"]) expect(textOf(await host.call("server", "echo", { text }))).toBe(text);
     expect(gets("get-500")).toBeLessThanOrEqual(2);
+  });
+
+  test.each([401, 408, 425, 429])("is tried again after a refusal that may pass (%d)", async (status) => {
+    const path = `get-${status}-once`;
+    const client = await httpClient(server.url(path), { limits: { ...LIMITS, defaultRetryMs: 20 } });
+    await client.handshake({ ...SESSION_WIRE, listens: true });
+    for (const text of ["x", "y"]) await client.call(text, { mayAsk: true });
+    expect(gets(path)).toBe(2);
+    await client.transport.close();
   });
 
   test("holds up only one call, and not for long, where the server says nothing", async () => {
