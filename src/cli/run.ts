@@ -1,6 +1,7 @@
 import { createReadStream } from "node:fs";
 import { addAbortSignal, type Readable } from "node:stream";
 import { reasonOf } from "../errors.ts";
+import { LIMITS } from "../limits.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import { failureOf } from "./failure.ts";
 import { type CommandContext, type Session, withSession } from "./session.ts";
@@ -11,6 +12,8 @@ interface Line {
   readonly tool: string;
   readonly params: Readonly<Record<string, unknown>>;
 }
+
+const MiB = 1024 * 1024;
 
 /** `rpi-mcp run FILE|-`: each line is answered by one line, in order; a line that fails does not end the run. */
 export async function run(words: readonly string[], context: CommandContext): Promise<number> {
@@ -23,7 +26,7 @@ export async function run(words: readonly string[], context: CommandContext): Pr
     for await (const text of lines(file, signal)) {
       number++;
       if (signal.aborted) break;
-      if (text.trim() === "") continue;
+      if (text?.trim() === "") continue;
       try {
         const { tool, params } = read(text, number);
         const result = await terminal.busy(
@@ -45,29 +48,39 @@ export async function run(words: readonly string[], context: CommandContext): Pr
 /**
  * Not by `node:readline`: newer ones take U+2028, which JSON has in its texts, for the end of a line, and what a text says next
  * would be run.
+ * A line that is too long is given as none as soon as it is.
  * @throws AdapterError `cli.usage` where the file cannot be read.
  */
-async function* lines(file: string, signal: AbortSignal): AsyncGenerator<string> {
+async function* lines(file: string, signal: AbortSignal): AsyncGenerator<string | undefined> {
   const input: Readable = file === "-" ? process.stdin : createReadStream(file);
   addAbortSignal(signal, input.setEncoding("utf8"));
-  const begun: string[] = [];
+  let begun: string[] = [];
+  let bytes = 0;
   try {
     for await (const chunk of input) {
-      const [end = "", ...more] = String(chunk).split("\n");
-      begun.push(end);
-      for (const next of more) {
-        yield begun.splice(0).join("");
-        begun.push(next);
+      for (const [at, piece] of String(chunk).split("\n").entries()) {
+        if (at > 0) {
+          if (bytes <= LIMITS.messageBytes) yield begun.join("");
+          begun = [];
+          bytes = 0;
+        }
+        if (bytes > LIMITS.messageBytes) continue;
+        bytes += Buffer.byteLength(piece);
+        begun.push(piece);
+        if (bytes <= LIMITS.messageBytes) continue;
+        begun = [];
+        yield undefined;
       }
     }
-    yield begun.join("");
+    if (bytes <= LIMITS.messageBytes) yield begun.join("");
   } catch (error) {
     if (!signal.aborted) throw usage(`Cannot read ${file}: ${reasonOf(error)}`);
   }
 }
 
 /** @throws AdapterError `cli.usage` */
-function read(text: string, number: number): Line {
+function read(text: string | undefined, number: number): Line {
+  if (text === undefined) throw usage(`Line ${number} is longer than ${LIMITS.messageBytes / MiB} MiB and was not run`);
   let value: unknown;
   try {
     value = JSON.parse(text.replace(/^\uFEFF/, ""));

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { parseCommandLine } from "../../src/cli/program.ts";
+import { LIMITS } from "../../src/limits.ts";
 import { CLI, type Ended, Shell } from "../support/cli.ts";
 
 let shell: Shell;
@@ -290,6 +291,19 @@ describe("rpi-mcp run", () => {
     expect(status).toBe(0);
     const answers = stdout.split("\n").map((each) => (each === "" ? "" : text({ stdout: each })));
     expect(answers).toEqual([`Echo: ${message}`, `Echo: ${message}`, ""]);
+  });
+
+  it("refuses a line that is too long, and goes on with the next", async () => {
+    const line = (n: number, more: string): string =>
+      `{"tool":"mcp_call","params":{"server":"agent","tool":"echo","arguments":{"message":"${n}"}},"more":"${more}"}`;
+    const input = [line(1, ""), line(2, "x".repeat(LIMITS.messageBytes)), line(3, "")].join("\n");
+    const { status, stdout } = await shell.run(["run", "-", ...servers], { input: `${input}\n` });
+    expect(status).toBe(1);
+    const [first = "", second = "", third = ""] = stdout.split("\n");
+    expect([first, third].map((each) => text({ stdout: each }))).toEqual(["Echo: 1", "Echo: 3"]);
+    expect(JSON.parse(second)).toMatchObject({
+      error: { code: "invalid_params", message: expect.stringMatching(/Line 2 .*16 MiB/) },
+    });
   });
 
   it("reads a file, and ends with 0 if every line succeeds", async () => {
