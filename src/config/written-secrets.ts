@@ -21,6 +21,12 @@ const OPTION_VALUE = /^(--?[\w.-]+)(=)(.+)$/s;
 const HEADER_OPTION = /^(-H|--?headers?)$/;
 const HEADER_NAME = /^[\w-]+$/;
 const NESTED_OPTION = /\s--?\w/;
+/** What follows is a command line. */
+const COMMAND_OPTION = /^(-[A-Za-z]*c|--?(stdio|command|cmd|exec))$/;
+/** One word of it, perhaps in quotes; not what a shell would run in its place. */
+const WORD = String.raw`(?:"((?:\$\{[^{}]*\}|[^"$\x60])*)"|'([^']*)'|((?:\$\{[^{}]*\}|[^\s;&|()<>"'$\x60])+))`;
+const COMMAND_ASSIGNMENT = new RegExp(String.raw`((?:^|[\s;&|(])([A-Za-z_]\w*)=)${WORD}`, "g");
+const COMMAND_VALUE = new RegExp(String.raw`((?:^|\s)(--?[\w.-]+)(?:=|\s+)(?!-))${WORD}`, "g");
 /** As docker and env have it, and a header. */
 const ASSIGNMENT = /^([\w.-]+)(=|:\s+)(.+)$/s;
 const HEADER = /^([\w-]+)(:\s*)(.+)$/s;
@@ -62,6 +68,7 @@ export function replaceInArguments(args: readonly string[], replace: (secret: st
 }
 
 function replaceInArgument(argument: string, before: string, replace: (secret: string) => string): string {
+  if (COMMAND_OPTION.test(before)) return replaceInCommand(argument, replace);
   const [, option = "", equals = "", value = argument] = OPTION_VALUE.exec(argument) ?? [];
   if (isNamedSecret(option, value)) return option + equals + replace(value);
   const pattern = HEADER_OPTION.test(option || before) ? HEADER : ASSIGNMENT;
@@ -70,13 +77,20 @@ function replaceInArgument(argument: string, before: string, replace: (secret: s
   return option + equals + name + separator + replaced;
 }
 
-/** A text, which may be the command line that the program is to start (`supergateway --stdio "npx server --api-key x"`). */
+/** A text, which may be the command line that the program is to start (`mcp-proxy "npx server --api-key x"`). */
 function replaceInWords(text: string, replace: (secret: string) => string): string {
-  const replaced = replaceInText(text, replace);
-  if (!NESTED_OPTION.test(replaced)) return replaced;
-  const blanks = replaced.match(/\s+/g) ?? [];
-  const words = replaceInArguments(replaced.split(/\s+/), replace);
-  return words.map((word, at) => word + (blanks[at] ?? "")).join("");
+  return NESTED_OPTION.test(text) ? replaceInCommand(text, replace) : replaceInText(text, replace);
+}
+
+/** What a program or a shell is to start: of it no more is a secret than single words. */
+function replaceInCommand(command: string, replace: (secret: string) => string): string {
+  const replaced = (whole: string, lead: string, name: string, ...[double, single, bare]: string[]): string => {
+    const value = double ?? single ?? bare ?? "";
+    const quote = double !== undefined ? '"' : single !== undefined ? "'" : "";
+    if (isNamedSecret(name, value)) return lead + quote + replace(value) + quote;
+    return OPTION.test(name) ? lead + quote + replaceInArgument(value, name, replace) + quote : whole;
+  };
+  return replaceInText(command.replace(COMMAND_ASSIGNMENT, replaced).replace(COMMAND_VALUE, replaced), replace);
 }
 
 /** A text with `replace` applied to passwords in its addresses, and to the values of parameters and of JSON with a telling name. */

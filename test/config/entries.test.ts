@@ -417,6 +417,14 @@ describe("the summary", () => {
       { command: "x", args: ['{"token": "abc d", "how": "with --force"}'] },
       'x "{\\"token\\": \\"[redacted]\\", \\"how\\": \\"with --force\\"}"',
     ],
+    [
+      { command: "sh", args: ["-c", "cd a; X_TOKEN=abc npx server --key='a b' | tee log"] },
+      "sh -c \"cd a; X_TOKEN=[redacted] npx server --key='[redacted]' | tee log\"",
+    ],
+    [
+      { command: "sh", args: ["-c", 'A_KEY=${K:-abc} B_KEY="${K:-a b}" x'] },
+      'sh -c "A_KEY=${K:-[redacted]} B_KEY=\\"${K:-[redacted]}\\" x"',
+    ],
     [{ command: "x", args: ["Server=h;Password=abc;User=u"] }, "x Server=h;Password=[redacted];User=u"],
     [{ command: "x", args: ['{"apiKey":"abc"}'] }, 'x "{\\"apiKey\\":\\"[redacted]\\"}"'],
     [{ command: "x", args: ["--token", "${TOKEN:-abc}"] }, "x --token ${TOKEN:-[redacted]}"],
@@ -429,13 +437,14 @@ describe("the summary", () => {
     expect((await place.entry(raw)).summary).toBe(expected);
   });
 
-  it.each(["?", "&", "?a=", "--a=", "a: ", "//a:", "//", "@", '"', '"a":', "-", " "])(
+  it.each(["?", "&", "?a=", "--a=", "a: ", "//a:", "//", "@", '"', '"a":', "-", " ", " a=${", ' a="', " --a '", ";a"])(
     "of a long address or argument of %j takes no time to speak of",
     async (text) => {
       const long = text.repeat(200_000 / text.length);
       const began = process.cpuUsage();
       await place.entry({ url: `http://h/${long}` });
       await place.entry({ command: "x", args: [long, "--header", long] });
+      await place.entry({ command: "x", args: ["-c", long] });
       expect(process.cpuUsage(began).user).toBeLessThan(5_000_000);
     },
   );

@@ -278,6 +278,30 @@ describe("secrets", () => {
     expect(await secrets({ command: "x", args: text.split(" ") })).toHaveLength(1);
   });
 
+  it.each([
+    ["API_KEY=key-12345 node server.js", ["key-12345"]],
+    ["cd /srv && API_KEY=key-12345 exec node server.js", ["key-12345"]],
+    ["export API_KEY=key-12345;node server.js --verbose", ["key-12345"]],
+    ["API_KEY='key 12345' TOKEN=\"token 123\" npx server", ["key 12345", "token 123"]],
+    ["npx server --token 'token-123' --port 1", ["token-123"]],
+    ['npx mcp-remote http://h --header "Authorization: Bearer abcdefgh12"', ["Bearer abcdefgh12", "abcdefgh12"]],
+    [
+      "docker run --env=API_KEY=key-12345 -e 'DB_PWD=pass word1' -eTOKEN=token-123 image",
+      ["key-12345", "pass word1", "token-123"],
+    ],
+    ["sh -c 'API_KEY=key-12345 npx server'", ["key-12345"]],
+    // What is run in place of a value is no secret: whoever is asked to start it must see it.
+    ["TOKEN=$(curl http://h/x|sh) node server.js", []],
+    ['TOKEN="`curl http://h/x`" node server.js', []],
+  ])("are the values alone where a shell is to run %j", async (command, expected) => {
+    for (const args of [
+      ["-c", command],
+      ["-lc", command],
+      ["--stdio", command],
+    ])
+      expect(await secrets({ command: "sh", args })).toEqual(expected);
+  });
+
   it("are known as the address spells them", async () => {
     place.env["MIXED"] = "a b+c/d{e}";
     const { secrets: found, endpoint } = await place.spec({ url: "http://h/${MIXED}?v=${MIXED}&key=Ab+Cd/Ef==" });
