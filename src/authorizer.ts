@@ -7,7 +7,7 @@
  */
 export interface Authorizer {
   /** Headers for the next request to the resource; renews what is about to expire. Empty where nothing is known yet. */
-  headers(request: AuthorizedRequest, signal: AbortSignal): Promise<Readonly<Record<string, string>>>;
+  headers(request: AuthorizedRequest, wait: Wait): Promise<Readonly<Record<string, string>>>;
   /**
    * Answers a 401, or a 403 with `insufficient_scope`, by authorizing anew.
    * Resolves when the refused request may be sent once more.
@@ -24,6 +24,11 @@ export interface Authorizer {
     status: number,
     sent: Readonly<Record<string, string>>,
   ): void;
+}
+
+/** Whoever waits, and may give up. Making a signal of it costs more than the rest of a request, and hardly any needs one. */
+export interface Wait {
+  readonly signal: AbortSignal;
 }
 
 export interface AuthorizedRequest {

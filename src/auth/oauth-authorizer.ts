@@ -1,4 +1,4 @@
-import type { AuthorizedRequest, Authorizer, Challenge } from "../authorizer.ts";
+import type { AuthorizedRequest, Authorizer, Challenge, Wait } from "../authorizer.ts";
 import { AdapterError, isSituation } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import type { SendPlain } from "../plain-request.ts";
@@ -62,12 +62,12 @@ export class OAuthAuthorizer implements Authorizer {
     this.#state = stateOf(options.store, this.#context);
   }
 
-  async headers(request: AuthorizedRequest, signal: AbortSignal): Promise<Readonly<Record<string, string>>> {
+  async headers(request: AuthorizedRequest, wait: Wait): Promise<Readonly<Record<string, string>>> {
     // Tokens go to the resource they were issued for and nowhere else.
     if (new URL(request.url).origin !== this.#context.url.origin) return {};
     const state = this.#state;
     if (!state.loaded) await this.#load();
-    if (state.grant !== undefined && isEnding(state.grant)) await this.#renewEarly(state.grant, signal);
+    if (state.grant !== undefined && isEnding(state.grant)) await this.#renewEarly(state.grant, wait);
     const { grant } = state;
     if (grant === undefined) return {};
     const authorization = `${grant.tokenType} ${grant.accessToken}`;
@@ -217,13 +217,14 @@ export class OAuthAuthorizer implements Authorizer {
   }
 
   /** Renews what is about to end. A failure is no reason not to try the request: the clock may be wrong. */
-  async #renewEarly(grant: StoredGrant, signal: AbortSignal): Promise<void> {
+  async #renewEarly(grant: StoredGrant, wait: Wait): Promise<void> {
     const state = this.#state;
     if (grant.refreshToken === undefined && !isPersonless(this.#context)) return;
     if (performance.now() - state.renewalFailedAt < RENEWAL_PAUSE_MS) return;
     if (state.work !== undefined && (state.work.key !== RENEWAL || state.work.abandoned)) return;
     const scene = { context: this.#context, store: this.#options.store, state };
     state.work ??= this.#start(RENEWAL, (inner) => renew(scene, grant, inner));
+    const { signal } = wait;
     try {
       await state.work.join(signal, this.#context.server);
     } catch (error) {

@@ -59,7 +59,7 @@ export class SignIns {
       send: sendPlain,
     });
     return {
-      headers: (request, signal) => inner.headers(request, signal),
+      headers: (request, wait) => inner.headers(request, wait),
       observe: (headers, status, sent) => inner.observe(headers, status, sent),
       challenge: async (challenge, signal) => {
         const end = wait.begin();

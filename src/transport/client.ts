@@ -1,5 +1,5 @@
 import { setMaxListeners } from "node:events";
-import type { Authorizer, Challenge } from "../authorizer.ts";
+import type { Authorizer, Challenge, Wait } from "../authorizer.ts";
 import type { Cancellation } from "../cancellation.ts";
 import { AdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
@@ -41,6 +41,21 @@ class Challenged {
 
   constructor(challenge: Challenge) {
     this.challenge = challenge;
+  }
+}
+
+/** Until the request is given up, or the client is stopped. */
+class RequestWait implements Wait {
+  readonly #cancel: Cancellation | undefined;
+  readonly #stop: AbortSignal;
+
+  constructor(cancel: Cancellation | undefined, stop: AbortSignal) {
+    this.#cancel = cancel;
+    this.#stop = stop;
+  }
+
+  get signal(): AbortSignal {
+    return this.#cancel === undefined ? this.#stop : AbortSignal.any([this.#cancel.signal, this.#stop]);
   }
 }
 
@@ -132,7 +147,7 @@ export class HttpClient {
       const asksNobody = signIn === undefined || quiet || request.quiet === true;
       if (asksNobody || authorizations >= limits.authorizations) throw this.#refused(challenge);
       const authorizer = this.#authorizer ?? (await this.#loadAuthorizer(signIn.load));
-      await authorizer.challenge(challenge, this.#anySignal(request.cancel));
+      await authorizer.challenge(challenge, new RequestWait(request.cancel, this.#stop.signal).signal);
       this.#checkRunning();
       outcome = await this.#authorizedOnce(request, receive, quiet);
     }
@@ -142,8 +157,8 @@ export class HttpClient {
   async #authorizedOnce<T>(request: HttpRequest, receive: Receive<T>, quiet: boolean): Promise<T | Challenged> {
     if (this.#authorizer === undefined) return this.#once(request, receive, quiet);
     const { method, cancel } = request;
-    const signal = quiet && cancel !== undefined ? cancel.signal : this.#anySignal(cancel);
-    const headers = await this.#authorizer.headers({ method, url: this.#urlOf(request) }, signal);
+    const wait = quiet && cancel !== undefined ? cancel : new RequestWait(cancel, this.#stop.signal);
+    const headers = await this.#authorizer.headers({ method, url: this.#urlOf(request) }, wait);
     return this.#once(
       { ...request, headers: withHeaders(request.headers, headers), authorization: headers },
       receive,
@@ -217,10 +232,6 @@ export class HttpClient {
           ? "It keeps refusing what the sign-in obtained."
           : 'Check the "headers" of its entry.',
     });
-  }
-
-  #anySignal(cancel: Cancellation | undefined): AbortSignal {
-    return cancel === undefined ? this.#stop.signal : AbortSignal.any([cancel.signal, this.#stop.signal]);
   }
 
   #checkRunning(): void {

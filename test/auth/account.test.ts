@@ -127,7 +127,7 @@ describe("a logout", () => {
     expect(await logout(account, signal)).toEqual({ ended: 1, revoked: 1 });
     expect(server.requests("/revoke").map(({ form }) => form.get("token"))).toEqual([refresh]);
     expect(await store.read(resource.url)).toEqual({ url: resource.url, clients: [], grants: [] });
-    expect(await authorizer.headers({ method: "POST", url: resource.url }, signal)).toEqual({});
+    expect(await authorizer.headers({ method: "POST", url: resource.url }, { signal })).toEqual({});
   });
 
   it("forgets also when the server cannot be told", async () => {

@@ -53,7 +53,7 @@ describe("client credentials", () => {
     const authorizer = authorizerFor(resource.url, { settings });
     const signal = new AbortController().signal;
     await call(authorizer, resource.url);
-    const sent = await authorizer.headers({ method: "POST", url: resource.url }, signal);
+    const sent = await authorizer.headers({ method: "POST", url: resource.url }, { signal });
     server.live.clear();
     await call(authorizer, resource.url);
     await refuse(authorizer, resource.url, sent);

@@ -85,7 +85,7 @@ describe("with a certified authorization server and a resource that checks its t
       new AbortController().signal,
     );
     expect(result).toEqual({ ended: 1, revoked: 1 });
-    expect(await authorizer.headers({ method: "POST", url: resource.url }, new AbortController().signal)).toEqual({});
+    expect(await authorizer.headers({ method: "POST", url: resource.url }, new AbortController())).toEqual({});
     const before = new MemoryStore();
     before.put({ url: resource.url, clients, grants: grants.map((grant) => ({ ...grant, accessToken: "old" })) });
     await expect(call(authorizerFor(resource.url, { store: before }), resource.url)).rejects.toMatchObject({

@@ -245,7 +245,7 @@ describe("tokens", () => {
     const { authorizer, opened } = withBrowser(resource.url, { store });
     const signal = new AbortController().signal;
     await call(authorizer, resource.url);
-    const old = await authorizer.headers({ method: "POST", url: resource.url }, signal);
+    const old = await authorizer.headers({ method: "POST", url: resource.url }, { signal });
     server.live.clear();
     await call(authorizer, resource.url);
     await refuse(authorizer, resource.url, old);
@@ -257,9 +257,9 @@ describe("tokens", () => {
     const { authorizer, opened } = withBrowser(resource.url, { store });
     const signal = new AbortController().signal;
     await call(authorizer, resource.url);
-    const old = await authorizer.headers({ method: "POST", url: resource.url }, signal);
+    const old = await authorizer.headers({ method: "POST", url: resource.url }, { signal });
     jump(3595_000);
-    const renewed = await authorizer.headers({ method: "POST", url: resource.url }, signal);
+    const renewed = await authorizer.headers({ method: "POST", url: resource.url }, { signal });
     expect(renewed).not.toEqual(old);
     authorizer.observe?.({}, 200, old);
     await refuse(authorizer, resource.url, renewed);
@@ -271,9 +271,9 @@ describe("tokens", () => {
     const { authorizer } = withBrowser(resource.url, { store });
     const signal = new AbortController().signal;
     await call(authorizer, resource.url);
-    const old = await authorizer.headers({ method: "POST", url: resource.url }, signal);
+    const old = await authorizer.headers({ method: "POST", url: resource.url }, { signal });
     jump(3595_000);
-    const renewed = await authorizer.headers({ method: "POST", url: resource.url }, signal);
+    const renewed = await authorizer.headers({ method: "POST", url: resource.url }, { signal });
     for (const sent of [renewed, old, {}]) authorizer.observe?.({}, 200, sent);
     await refuse(authorizer, resource.url, renewed);
     expect(grantTypes()).toEqual(["authorization_code", "refresh_token", "refresh_token"]);

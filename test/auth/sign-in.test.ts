@@ -128,7 +128,7 @@ describe("signing in through the browser", () => {
     const { authorizer } = withBrowser(resource.url);
     await call(authorizer, resource.url);
     const request = { method: "POST", url: `${server.origin}/mcp` } as const;
-    expect(await authorizer.headers(request, new AbortController().signal)).toEqual({});
+    expect(await authorizer.headers(request, new AbortController())).toEqual({});
   });
 
   it("needs a person who can be reached, and says how", async () => {

@@ -84,7 +84,7 @@ export async function call(
   signal = new AbortController().signal,
 ): Promise<CallResult> {
   for (let answered = 0; ; answered += 1) {
-    const sent = await authorizer.headers({ method: "POST", url }, signal);
+    const sent = await authorizer.headers({ method: "POST", url }, { signal });
     const response = await fetch(url, { method: "POST", body: "{}", headers: { ...sent, connection: "close" } });
     await response.arrayBuffer();
     const headers = Object.fromEntries(response.headers.entries());
