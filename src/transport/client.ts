@@ -120,11 +120,6 @@ export class HttpClient {
     );
   }
 
-  /** An exchange for which nobody is asked to sign in. It runs after `stop` too: only its own `cancel` keeps it from that. */
-  quietly<T>(request: HttpRequest, receive: Receive<T>): Promise<T> {
-    return this.#exchange(request, receive, undefined, true);
-  }
-
   /** Ends what is on its way; nothing is sent any more but what ends the session. */
   stop(): void {
     const { server } = this;
@@ -138,37 +133,33 @@ export class HttpClient {
   }
 
   /** `refusal` is the answer that the request has got already. */
-  async #exchange<T>(request: HttpRequest, receive: Receive<T>, refusal?: Challenged, quiet = false): Promise<T> {
+  async #exchange<T>(request: HttpRequest, receive: Receive<T>, refusal?: Challenged): Promise<T> {
     const { signIn, limits } = this.#options;
+    const quiet = request.quiet === true;
     if (signIn?.eager && this.#authorizer === undefined && !quiet) await this.#loadAuthorizer(signIn.load);
-    let outcome = refusal ?? (await this.#authorizedOnce(request, receive, quiet));
+    let outcome = refusal ?? (await this.#authorizedOnce(request, receive));
     for (let authorizations = 0; outcome instanceof Challenged; authorizations++) {
       const { challenge }: Challenged = outcome;
-      const asksNobody = signIn === undefined || quiet || request.quiet === true;
-      if (asksNobody || authorizations >= limits.authorizations) throw this.#refused(challenge);
+      if (signIn === undefined || quiet || authorizations >= limits.authorizations) throw this.#refused(challenge);
       const authorizer = this.#authorizer ?? (await this.#loadAuthorizer(signIn.load));
       await authorizer.challenge(challenge, new RequestWait(request.cancel, this.#stop.signal).signal);
       this.#checkRunning();
-      outcome = await this.#authorizedOnce(request, receive, quiet);
+      outcome = await this.#authorizedOnce(request, receive);
     }
     return outcome;
   }
 
-  async #authorizedOnce<T>(request: HttpRequest, receive: Receive<T>, quiet: boolean): Promise<T | Challenged> {
-    if (this.#authorizer === undefined) return this.#once(request, receive, quiet);
-    const { method, cancel } = request;
-    const wait = quiet && cancel !== undefined ? cancel : new RequestWait(cancel, this.#stop.signal);
+  async #authorizedOnce<T>(request: HttpRequest, receive: Receive<T>): Promise<T | Challenged> {
+    if (this.#authorizer === undefined) return this.#once(request, receive);
+    const { method, cancel, isLast } = request;
+    const wait = isLast && cancel !== undefined ? cancel : new RequestWait(cancel, this.#stop.signal);
     const headers = await this.#authorizer.headers({ method, url: this.#urlOf(request) }, wait);
-    return this.#once(
-      { ...request, headers: withHeaders(request.headers, headers), authorization: headers },
-      receive,
-      quiet,
-    );
+    return this.#once({ ...request, headers: withHeaders(request.headers, headers), authorization: headers }, receive);
   }
 
-  async #once<T>(request: HttpRequest, receive: Receive<T>, quiet: boolean): Promise<T | Challenged> {
+  async #once<T>(request: HttpRequest, receive: Receive<T>): Promise<T | Challenged> {
     const pool = this.#pool ?? (await this.#open());
-    if (!quiet) this.#checkRunning();
+    if (request.isLast !== true) this.#checkRunning();
     return exchangeTrusting(this.#context, pool, request, this.#unlessChallenged(request, receive, pool));
   }
 

@@ -230,9 +230,11 @@ export class HttpTransport implements Transport {
       headers: [...headers.delete, ...this.#adopted],
       label: "the end of the session",
       cancel,
+      quiet: true,
+      isLast: true,
     };
     try {
-      await this.#client.quietly(request, (response) => response.skip(limits.refusalBytes, limits.lingerMs));
+      await this.#client.exchange(request, (response) => response.skip(limits.refusalBytes, limits.lingerMs));
     } catch {
       // A courtesy: the server may refuse it, and forgets the session in time anyway.
     } finally {

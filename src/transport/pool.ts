@@ -17,6 +17,8 @@ export interface HttpRequest {
   readonly idleMs?: number | undefined;
   /** Nobody is asked to sign in for it. */
   readonly quiet?: boolean | undefined;
+  /** It ends the session: sent also after everything else was stopped. */
+  readonly isLast?: boolean;
   /** Those of the headers that the sign-in gave. */
   readonly authorization?: Readonly<Record<string, string>>;
 }

@@ -125,8 +125,7 @@ export class StandingStream {
     this.#openedAt = Number.POSITIVE_INFINITY;
     if (client.stopped.aborted) this.#attempt.cancel();
     try {
-      // Never a reason to sign in: a challenge on it refuses it, and the call's own request meets its own.
-      await client.quietly(this.#request(), (response) => this.#follow(response, stream, decided));
+      await client.exchange(this.#request(), (response) => this.#follow(response, stream, decided));
       this.#notBefore = performance.now() + stream.retryMs;
     } catch (error) {
       if (!MAY_PASS.some((situation) => isSituation(error, situation))) this.#state = "refused";
@@ -186,6 +185,8 @@ export class StandingStream {
       headers: [...headers(), ...resumed],
       label: "the stream for questions",
       cancel: this.#attempt,
+      // A challenge on it refuses it, and the call's own request meets its own.
+      quiet: true,
     };
   }
 }
