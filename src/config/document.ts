@@ -2,6 +2,7 @@ import type { Trust } from "../contract.ts";
 import { AdapterError } from "../errors.ts";
 import { quote } from "../messages.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
+import { repeatedIn } from "./repeated.ts";
 
 /** One of our own files, its fields sorted out; what is wrong with it is a problem and hides nothing else. */
 export interface Document {
@@ -28,7 +29,7 @@ export function readDocument(value: unknown, configPath: string): Document {
   if (mcpServers === undefined) assertOurs(value, shape);
   else if (!isObject(mcpServers)) throw shape("mcpServers must be an object of servers by name");
 
-  const problems: AdapterError[] = [];
+  const problems: AdapterError[] = repeatedIn(value).map(shape);
   const list = (field: "imports" | "pluginPaths"): readonly string[] => {
     const found = value[field];
     if (found === undefined) return [];

@@ -41,6 +41,12 @@ export async function setMember(text: string, path: readonly string[], value: un
   return applyEdits(text, modify(text, [...path], value, { formattingOptions, getInsertionIndex: () => 0 }));
 }
 
+/** Every member of a text that was parsed before, those included that do not count since a later one has the same name. */
+export async function treeOf(text: string): Promise<Node | undefined> {
+  const { parseTree } = await import("jsonc-parser");
+  return parseTree(text, [], { allowTrailingComma: true });
+}
+
 /** Objects nested without end would overflow the stack of whatever walks them. */
 export function assertShallow(value: unknown, configPath: string, depth = 0): void {
   if (typeof value !== "object" || value === null) return;

@@ -11,6 +11,7 @@ import { DIALECTS, readDialect } from "./imports/read.ts";
 import { parseJson } from "./json.ts";
 import type { Place } from "./place.ts";
 import { readPlugin } from "./plugins/package.ts";
+import { noteRepeated } from "./repeated.ts";
 import { fromHome } from "./spec.ts";
 
 type Origin = ServerSpec["origin"];
@@ -80,7 +81,7 @@ class Gathering {
     this.#place = place;
     this.#files = files;
     this.#limits = limits;
-    this.#format = { maxBytes: limits.configBytes, parse: parseJson };
+    this.#format = { maxBytes: limits.configBytes, parse: parseOurs };
   }
 
   async own({ path: wanted, origin }: Layer): Promise<void> {
@@ -201,6 +202,12 @@ class Gathering {
   #problem(configPath: string, error: AdapterError): void {
     this.#problems.push({ configPath, error });
   }
+}
+
+async function parseOurs(text: string, configPath: string): Promise<unknown> {
+  const value = await parseJson(text, configPath);
+  await noteRepeated(text, value);
+  return value;
 }
 
 /** A project may name a user's file of another tool, but that does not make its servers the user's choice. */

@@ -382,6 +382,23 @@ describe("switches and times", () => {
   });
 });
 
+describe("what a file says twice", () => {
+  it.each([
+    [
+      '{"mcpServers": {"a": {"command":"x"}, "b": {"command":"y"}, "a": {"command":"z"}}}',
+      [/names servers more than once \("a"\)/],
+    ],
+    ['{"mcpServers": {"a": {"command":"x"}, "a": {"command":"z"}, "b": {"command":"y"},}} // "b":', [/\("a"\)/]],
+    ['{"mcpServers": {"b": {"command":"x"}}, "mcpServers": {"a": {"command":"z"}}}', [/has "mcpServers" more/]],
+    ['{"mcpServers": {"a": {"command":"z", "env": {"a": "\\"a\\": 1"}}, "env": {"command":"y"}}}', []],
+    ['{"mcpServers": {"a": {"command":"z", "autoApprove": ["a", "a"], "mcpServers": {}}}}', []],
+  ])("is told, and the last counts: %s", async (text, expected) => {
+    const { servers, problems } = await place.explicit(text);
+    expect(servers.get("a")).toMatchObject({ enabled: true, summary: "z" });
+    expect(problems.map(({ error }) => error.message)).toEqual(expected.map((words) => expect.stringMatching(words)));
+  });
+});
+
 describe("the summary", () => {
   it.each([
     [{ command: "npx", args: ["-y", "a b"] }, 'npx -y "a b"'],
