@@ -1,6 +1,5 @@
 import { stat } from "node:fs/promises";
 
-
 import { expect, jest, test } from "@jest/globals";
 
 import { Cancellation } from "../../src/cancellation.ts";
