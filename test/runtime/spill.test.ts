@@ -10,7 +10,6 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { setTimeout } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { Spill } from "../../src/runtime/spill.ts";
 
@@ -116,12 +115,13 @@ describe("the private files of a session", () => {
   });
 
   test("that were never needed leave nothing behind", async () => {
-    const before = readdirSync(process.env["TMPDIR"] ?? "/tmp").length;
-    const listeners = process.listenerCount("exit");
-    const spill = new Spill();
-    await setTimeout(50);
-    expect(process.listenerCount("exit")).toBe(listeners);
+    const parent = mkdtempSync(join(tmpdir(), "spill-test-"));
+    const left = (): unknown => [process.listenerCount("exit"), readdirSync(parent)];
+    const before = left();
+    const spill = new Spill(parent);
+    expect(left()).toEqual(before);
     await spill.clear();
-    expect(readdirSync(process.env["TMPDIR"] ?? "/tmp").length).toBeLessThanOrEqual(before + 5);
+    expect(left()).toEqual(before);
+    rmSync(parent, { recursive: true });
   });
 });
