@@ -182,6 +182,30 @@ describe("a call over that transport is sent once", () => {
     expect(calls(server)).toBe(3);
   });
 
+  test("where its POST is refused with a JSON-RPC error for it, which is the answer", async () => {
+    const error = { code: -32602, message: "no such city" };
+    const { server, host } = await setUp(
+      { type: "sse" },
+      {
+        onPost: (message, response) => {
+          if (!("method" in message) || message.method !== "tools/call") return void response.writeHead(202).end();
+          const { id } = message as { id?: number };
+          response.writeHead(400, { "content-type": "application/json" });
+          response.end(JSON.stringify({ jsonrpc: "2.0", id, error }));
+        },
+        onMessage: (message, stream) => {
+          if (!("method" in message) || message.method !== "tools/call") answer(message, stream);
+        },
+      },
+    );
+    for (const times of [1, 2]) {
+      const { code, details } = await host.callFailure("old", "echo");
+      expect({ code, ...details }).toMatchObject({ code: "rpc_error", rpcError: error });
+      expect(calls(server)).toBe(times);
+    }
+    expect(server.seen.filter(({ method }) => method === "GET")).toHaveLength(1);
+  });
+
   test("and the server is told when it is cancelled [J07]", async () => {
     const { server, host } = await setUp(
       { type: "sse" },

@@ -22,6 +22,7 @@ afterEach(async () => {
   await Promise.all([server.stop(), resource.stop()]);
 });
 
+const TIMEOUT_MS = 2000;
 const RESULTS: Readonly<Record<string, object>> = {
   initialize: { protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo: { name: "s", version: "1" } },
   "tools/list": { tools: [{ name: "echo", inputSchema: { type: "object" } }] },
@@ -29,12 +30,13 @@ const RESULTS: Readonly<Record<string, object>> = {
 };
 
 /** The resource is an MCP server that takes these methods from anybody, and everything else only with a token. */
-function serve(...free: readonly string[]): void {
-  resource.overrides.set(resource.path, ({ method: httpMethod, text, headers }, response) => {
+function serve(free: readonly string[] = [], at: FakeResource = resource, isSilent = false): void {
+  at.overrides.set(at.path, ({ method: httpMethod, text, headers }, response) => {
     if (httpMethod !== "POST") return void response.writeHead(405).end();
     const { id, method } = JSON.parse(text) as { id?: number; method: string };
     const known = server.live.has((headers.authorization ?? "").replace("Bearer ", ""));
-    if (!known && !free.includes(method)) resource.refuse(response, 401, resource.challenge());
+    if (!known && !free.includes(method)) at.refuse(response, 401, at.challenge());
+    else if (known && isSilent) return;
     else if (id === undefined) response.writeHead(202).end();
     else json(response, 200, { jsonrpc: "2.0", id, result: RESULTS[method] ?? {} });
   });
@@ -46,7 +48,7 @@ function sent(method: string): Seen[] {
 
 describe("a call that is given up while a person is to sign in for it", () => {
   test("is taken back without asking the person again, though the server wants a sign-in for that too", async () => {
-    serve("initialize", "notifications/initialized", "tools/list");
+    serve(["initialize", "notifications/initialized", "tools/list"]);
     const opened: string[] = [];
     const services = { openUrl: async (address: string) => void opened.push(address) };
     const host = make({ services }).configure("remote", { url: resource.url });
@@ -76,6 +78,39 @@ describe("a call whose sign-in needs a person who cannot be reached", () => {
     const url = `${resource.url}?tenant=a`;
     const { message: withQuery } = await host.failure("mcp_call", { url, tool: "echo" });
     expect(withQuery).toContain(`Run \`rpi-mcp login "${url}"\`.`);
+  });
+});
+
+describe("the time in which a person signs in", () => {
+  const HANDSHAKE = ["initialize", "notifications/initialized"];
+  const STAGES: readonly (readonly string[])[] = [[], HANDSHAKE, [...HANDSHAKE, "tools/list"]];
+  const resources: FakeResource[] = [];
+  afterEach(async () => {
+    await Promise.all(resources.splice(0).map((each) => each.stop()));
+  });
+
+  test("is not that of the handshake, the discovery or the call, each of which has its own afterwards", async () => {
+    let signIns = 0;
+    const openUrl = async (address: string): Promise<void> => {
+      const since = performance.now();
+      signIns++;
+      void waitFor("the deadline has passed", () => performance.now() - since > 1.3 * TIMEOUT_MS).then(() =>
+        browse(address),
+      );
+    };
+    const host = make({ services: { openUrl } });
+    process.env["XDG_DATA_HOME"] = host.folder;
+    const ends = ["answers", "silent"].flatMap((kind) =>
+      STAGES.map(async (free, stage) => {
+        const each = await new FakeResource(server).start();
+        resources.push(each);
+        serve(free, each, kind === "silent");
+        host.configure(`${kind}-${stage}`, { url: each.url });
+        return settle(host.callStep(`${kind}-${stage}`, "echo", {}, { timeoutSeconds: TIMEOUT_MS / 1000 }));
+      }),
+    );
+    expect((await Promise.all(ends)).map(codeOf)).toEqual(["done", "done", "done", "timeout", "timeout", "timeout"]);
+    expect(signIns).toBe(6);
   });
 });
 

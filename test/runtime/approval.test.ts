@@ -1,0 +1,73 @@
+import { describe, expect, test } from "@jest/globals";
+import { Cancellation } from "../../src/cancellation.ts";
+import type { ApprovalRequest, Trust } from "../../src/contract.ts";
+import { Redactor } from "../../src/redactor.ts";
+import { Approval } from "../../src/runtime/approval.ts";
+import type { ServerSpec } from "../../src/server-spec.ts";
+
+const SCOPE = { key: "session:s", cwd: "/work" };
+
+function specOf(more: Partial<ServerSpec>): ServerSpec {
+  return {
+    name: "files",
+    endpoint: { kind: "http", transport: "auto", url: "https://example.org/", headers: {} },
+    origin: "user",
+    protocol: "auto",
+    stopOnCancel: false,
+    autoApprove: ["read"],
+    autoApproveFrom: "user",
+    fingerprint: "f",
+    secrets: [],
+    ...more,
+  };
+}
+
+function asking(trust: Trust = "ask"): { readonly approval: Approval; readonly asked: ApprovalRequest[] } {
+  const asked: ApprovalRequest[] = [];
+  const approve = async (request: ApprovalRequest): Promise<boolean> => asked.push(request) > 0;
+  return { approval: new Approval({ services: { approve }, trust, redactor: new Redactor() }), asked };
+}
+
+describe("a call of a tool that autoApprove names", () => {
+  test.each<[string, boolean, Partial<ServerSpec>, Trust]>([
+    ["in the user's file", false, {}, "ask"],
+    [
+      "in a project's file, of the project's own server",
+      false,
+      { origin: "project", autoApproveFrom: "project" },
+      "ask",
+    ],
+    ["in a project's file, over the user's server", true, { autoApproveFrom: "project" }, "ask"],
+    [
+      "in a project's file, over a server of a named file",
+      true,
+      { origin: "explicit", autoApproveFrom: "project" },
+      "ask",
+    ],
+    ["in a file of a project that the host trusts", false, { autoApproveFrom: "project" }, "always"],
+    ["in a file of a project that the user trusts", false, { autoApproveFrom: "project", trust: "always" }, "ask"],
+  ])("%s: whether it is asked about is %j", (_, isAsked, more, trust) => {
+    const { approval } = asking(trust);
+    expect(approval.asks(specOf(more), "read")).toBe(isAsked);
+    expect(approval.asks(specOf(more), "write")).toBe(true);
+    expect(approval.asks(specOf({ ...more, autoApprove: true }), "write")).toBe(isAsked);
+  });
+});
+
+test("what the tool says of itself is shown with the question about its call", async () => {
+  const { approval, asked } = asking();
+  const annotations = { destructiveHint: true };
+  await approval.call(SCOPE, specOf({}), "write", { path: "x" }, annotations, new Cancellation());
+  expect(asked).toEqual([{ server: "files", action: "call", tool: "write", arguments: { path: "x" }, annotations }]);
+});
+
+test("allowed starts are remembered in bounded number", async () => {
+  const { approval, asked } = asking();
+  const start = (entry: number): Promise<void> =>
+    approval.start(SCOPE, specOf({ fingerprint: `entry ${entry}` }), new Cancellation());
+  for (let entry = 0; entry < 1024; entry++) await start(entry);
+  await start(0);
+  expect(asked).toHaveLength(1024);
+  for (const entry of [1024, 0]) await start(entry);
+  expect(asked).toHaveLength(1026);
+});
