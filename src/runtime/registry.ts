@@ -48,7 +48,7 @@ export interface Slot {
   readonly scope: Scope;
   readonly name: string;
   readonly target: Target;
-  spec: ServerSpec;
+  readonly spec: ServerSpec;
   connection: Connection | undefined;
   connecting: SharedAttempt | undefined;
   readonly transports: Set<Transport>;
@@ -90,12 +90,9 @@ export class Registry {
     if (options.cancellation.cancelled) throw new AdapterError("cancelled", { server: spec.name });
     const key = slotKey(scope, spec);
     let slot = this.#slots.get(key);
-    if (slot !== undefined && slot.spec !== spec) {
-      if (serves(slot.spec, spec)) slot.spec = spec;
-      else {
-        this.#replace(slot);
-        slot = undefined;
-      }
+    if (slot !== undefined && !serves(slot.spec, spec)) {
+      this.#replace(slot);
+      slot = undefined;
     }
     if (slot?.connection !== undefined) return { connection: slot.connection, isNew: false };
     slot ??= this.#reserve(key, scope, spec, options.target);

@@ -111,6 +111,18 @@ export function describeTransport(name: string, factory: TransportFactory): void
       expect((await client.request("echo", { still: "here" }))?.result).toEqual({ still: "here" });
     });
 
+    test("a message that has no JSON text is refused, and nothing of it is sent", async () => {
+      const client = await open();
+      const cyclic: Record<string, unknown> = {};
+      cyclic["itself"] = cyclic;
+      for (const params of [{ big: 1n }, cyclic]) {
+        const failure = await failureOf(client.request("echo", params));
+        expect(failure).toMatchObject({ code: "invalid_params", details: { tool: "echo" } });
+      }
+      expect((await client.request("echo", { text: "x" }))?.result).toEqual({ text: "x" });
+      expect(received("echo")).toHaveLength(1);
+    });
+
     test.each([LIMIT_BYTES, 1024])(
       "a message over the limit is refused before it is sent (%d bytes)",
       async (limitBytes) => {

@@ -4,7 +4,7 @@ import { Cancellation } from "../../src/cancellation.ts";
 import { AdapterError } from "../../src/errors.ts";
 import { LIMITS } from "../../src/limits.ts";
 import type { Connection } from "../../src/runtime/connection.ts";
-import { type Attempt, Registry } from "../../src/runtime/registry.ts";
+import { type Attempt, type Lease, Registry } from "../../src/runtime/registry.ts";
 import type { ServerSpec } from "../../src/server-spec.ts";
 import type { Transport } from "../../src/transport/transport.ts";
 import { busy } from "../support/wait.ts";
@@ -132,6 +132,29 @@ test("a connection that is made after its place was released is closed, and its 
   await releasing;
   expect(closed()).toBe(1);
   expect(registry.status(SCOPE)).toEqual([]);
+});
+
+test("a connection that is there is given to whoever asks next, also with settings that differ in nothing that it is made of", async () => {
+  const { connection } = idleConnection(SPEC);
+  const registry = new Registry(async () => connection, LIMITS);
+  const leases: Lease[] = [];
+  for (const spec of [SPEC, SPEC, { ...SPEC, timeoutSeconds: 7 }])
+    leases.push(await registry.acquire(SCOPE, spec, { timeoutMs: 1000, cancellation: new Cancellation() }));
+  expect(leases).toEqual([true, false, false].map((isNew) => ({ connection, isNew })));
+});
+
+test("a connection that ended before it could be kept leaves its place free", async () => {
+  let made = 0;
+  const connect = async (): Promise<Connection> => {
+    const { connection } = idleConnection(SPEC);
+    return { ...connection, session: { ...connection.session, isClosed: ++made === 1 } } as unknown as Connection;
+  };
+  const registry = new Registry(connect, LIMITS);
+  for (const open of [0, 1]) {
+    await registry.acquire(SCOPE, SPEC, { timeoutMs: 1000, cancellation: new Cancellation() });
+    expect(registry.status(SCOPE)).toHaveLength(open);
+  }
+  expect(made).toBe(2);
 });
 
 test("a connection that was made in time counts, also where the host was stopped or busy meanwhile", async () => {

@@ -79,6 +79,17 @@ describe("matching answers", () => {
     expect(host.pids("deep")).toHaveLength(1);
   });
 
+  test("a call whose arguments have no JSON text fails alone, and leaves nothing behind", async () => {
+    const host = make().serve("plain", "processes", "plain");
+    const { code, message } = await host.callFailure("plain", "echo", { big: 1n });
+    expect(code).toBe("invalid_params");
+    expect(message).toContain("cannot be sent as JSON");
+    expect(textOf(await host.call("plain", "echo", { text: "next" }))).toBe("next");
+    expect(host.received("plain", "tools/call")).toHaveLength(1);
+    const { connections } = jsonOf(await host.run("mcp_list", { action: "status" })) as { connections: object[] };
+    expect(connections).toMatchObject([{ server: "plain", pending: 0 }]);
+  });
+
   test("a result beside a null error is a result", async () => {
     const host = make().serve("answers", "messages", "answers");
     const answer = { error: null, result: { content: [{ type: "text", text: "both" }] } };
