@@ -74,6 +74,12 @@ describe("the redactor", () => {
     expect(repeating.text("…abcabcabcabcabd")).toBe("…abc[redacted]");
   });
 
+  it("masks a secret that has no URL spelling too, and what stands beside it", () => {
+    const odd = new Redactor();
+    odd.add(["half-\ud83c-character", SECRET]);
+    expect(odd.text(`a half-\ud83c-character, ${SECRET} b`)).toBe("a [redacted], [redacted] b");
+  });
+
   it("takes linear time, whatever text and secret a server has chosen", () => {
     const chosen = new Redactor();
     chosen.add([SECRET, `${"a".repeat(200_000)}b`, `b${"a".repeat(200_000)}`]);

@@ -11,6 +11,9 @@ const HEAD_SHARE = 0.7;
 /** Below this a kept piece says nothing; only the note remains. */
 const MIN_KEPT_BYTES = 200;
 
+/** Between two texts, as they are read one after the other. */
+const LINE_END_BYTES = 1;
+
 export interface GuardOptions {
   readonly maxBytes: number;
   readonly spill: Spill;
@@ -68,7 +71,8 @@ function withoutMiddle(
     if (block?.type !== "text") continue;
     head = headOf(block.text, Math.floor(headRoom - shown));
     shown += Buffer.byteLength(head);
-    if (head.length < block.text.length) break;
+    if (head.length < block.text.length || shown + LINE_END_BYTES > headRoom) break;
+    shown += LINE_END_BYTES;
   }
   let last = content.length - 1;
   let tail = "";
@@ -78,7 +82,8 @@ function withoutMiddle(
     const rest = last === first ? block.text.slice(head.length) : block.text;
     tail = tailOf(rest, room - shown);
     shown += Buffer.byteLength(tail);
-    if (tail.length < rest.length) break;
+    if (tail.length < rest.length || shown + LINE_END_BYTES > room) break;
+    shown += LINE_END_BYTES;
   }
   const note = noteOf(bytes - shown, bytes, where);
   const lines = (...parts: string[]): ContentBlock => ({

@@ -126,3 +126,20 @@ test("a look from one of very many folders of a session comes to an end", async 
     else process.env["XDG_CONFIG_HOME"] = configHome;
   }
 });
+
+test("an unknown server is told with what is configured, and with the files that could not be read", async () => {
+  const { settings, scope, write } = place();
+  write("one");
+  await expect(settings.resolve(scope, { server: "other", configPath: "mcp.json" })).rejects.toMatchObject({
+    code: "server_not_found",
+    details: { server: "other", configured: ["it"] },
+  });
+  mkdirSync(join(scope.cwd, ".rpi"));
+  writeFileSync(join(scope.cwd, ".rpi", "mcp.json"), "{");
+  writeFileSync(join(scope.cwd, ".mcp.json"), JSON.stringify({ mcpServers: { it: { command: "one" } } }));
+  const problem = expect.stringContaining(join(scope.cwd, ".rpi", "mcp.json"));
+  await expect(settings.resolve(scope, { server: "other" })).rejects.toMatchObject({
+    code: "server_not_found",
+    details: { configured: expect.arrayContaining(["it"]), problems: expect.arrayContaining([problem]) },
+  });
+});

@@ -1,16 +1,19 @@
 import { describe, expect, it } from "@jest/globals";
+import type { ContentBlock } from "../../src/contract.ts";
 import { LIMITS } from "../../src/limits.ts";
 import { handshakeDialect } from "../../src/protocol/handshake.ts";
 import { Spill } from "../../src/runtime/spill.ts";
 import type { ServerSpec } from "../../src/server-spec.ts";
 import { makeCatalog } from "../../src/session/catalog.ts";
 import { progressReport } from "../../src/session/pending.ts";
-import { fitsGuard, guardText } from "../../src/tools/guard.ts";
+import { fitsGuard, guardContent, guardText } from "../../src/tools/guard.ts";
 import { listAnswer } from "../../src/tools/list-answer.ts";
 import { renderResult } from "../../src/tools/render.ts";
 import { rank } from "../../src/tools/search.ts";
 import { brief, signature } from "../../src/tools/signature.ts";
 import type { ToolContext } from "../../src/tools/tool.ts";
+
+const IMAGE = { type: "image" as const, data: "QUJD", mimeType: "image/png" };
 
 /** Work that grows with the square of its input takes minutes at these sizes, and the suite's own deadline ends it. */
 describe("what a server sends is shown in bounded time and length", () => {
@@ -107,6 +110,12 @@ it("many short texts certainly fit only with the line ends between them", () => 
   expect(fitsGuard(content, { maxBytes: 120, spill })).toBe(true);
 });
 
+/** Of all its texts, read one after the other. */
+function bytesOf(content: readonly ContentBlock[]): number {
+  const texts = content.filter((block) => block.type === "text").map(({ text }) => text);
+  return Buffer.byteLength(texts.join("\n"));
+}
+
 describe("what is too long, and can be kept in no file", () => {
   const closed = async (): Promise<Spill> => {
     const spill = new Spill();
@@ -118,6 +127,36 @@ describe("what is too long, and can be kept in no file", () => {
     const text = await guardText(`HEAD${"x".repeat(5000)}TAIL`, { maxBytes: 1000, spill: await closed() });
     expect(text).toMatch(/^HEADx+\n\[… \d+ of 5008 bytes left out; it could not be kept in a file …\]\nx+TAIL$/);
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(1000);
+  });
+
+  it("is only a note where the bound leaves no room for more", async () => {
+    const note = expect.stringMatching(/^\[… 5000 of 5000 bytes left out; .* …\]$/);
+    const options = { maxBytes: 250, spill: await closed() };
+    expect(await guardText("x".repeat(5000), options)).toEqual(note);
+    const halves = Array.from({ length: 2 }, () => ({ type: "text" as const, text: "y".repeat(2500) }));
+    const content = await guardContent([...halves, IMAGE], options);
+    expect(content).toEqual([{ type: "text", text: expect.stringMatching(/^\[… 5001 of 5001 bytes .* …\]$/) }, IMAGE]);
+  });
+
+  it("keeps whole texts of its beginning and its end, and what is no text in its place", async () => {
+    const texts = ["first", "x".repeat(5000), "last"];
+    const content = [IMAGE, ...texts.flatMap((text) => [{ type: "text" as const, text }, IMAGE])];
+    const shown = await guardContent(content, { maxBytes: 1000, spill: await closed() });
+    const long = expect.stringMatching(/^x{300,}\n\[… \d+ of 5011 bytes .* …\]\nx{100,}$/);
+    expect(shown).toEqual([IMAGE, ...["first", long, "last"].flatMap((text) => [{ type: "text", text }, IMAGE])]);
+    expect(bytesOf(shown)).toBeLessThanOrEqual(1000);
+  });
+
+  it.each(["", "a", "ä", "abc"])("is cut too where it is very many texts (%j)", async (text) => {
+    const content = Array.from({ length: 1000 }, () => ({ type: "text" as const, text }));
+    const spill = await closed();
+    for (let maxBytes = 890; maxBytes < 900; maxBytes++) {
+      const shown = await guardContent(content, { maxBytes, spill });
+      const note = expect.stringContaining(`of ${bytesOf(content)} bytes left out`);
+      expect(shown).toContainEqual({ type: "text", text: note });
+      expect(bytesOf(shown)).toBeLessThanOrEqual(maxBytes);
+      expect(bytesOf(shown)).toBeGreaterThan(maxBytes - 10);
+    }
   });
 
   it("is still listed in brief", async () => {

@@ -309,6 +309,21 @@ describe("mcp_list with an action", () => {
     expect(host.pids("one")).toHaveLength(1);
   });
 
+  test("status of one server, or of a url, shows that one", async () => {
+    const host = make().serve("one", "processes", "plain").serve("two", "processes", "plain");
+    await Promise.all([host.list("one"), host.list("two")]);
+    const shown = async (target: object): Promise<string[]> => {
+      const { connections } = jsonOf(await host.run("mcp_list", { action: "status", ...target })) as {
+        connections: { server: string }[];
+      };
+      return connections.map(({ server }) => server);
+    };
+    expect((await shown({})).toSorted()).toEqual(["one", "two"]);
+    expect(await shown({ server: "two" })).toEqual(["two"]);
+    expect(await shown({ server: "three" })).toEqual([]);
+    expect(await shown({ url: "http://127.0.0.1:1/" })).toEqual([]);
+  });
+
   test("close releases that one connection, and the next call makes a new one", async () => {
     const host = make().serve("one", "processes", "plain").serve("two", "processes", "plain");
     await Promise.all([host.list("one"), host.list("two")]);
