@@ -84,6 +84,12 @@ describe("metadata", () => {
       (body: { resource: string }) => ({ ...body, resource: `${body.resource}x` }),
       /another resource/,
     ],
+    [
+      "for another query",
+      PRM,
+      (body: { resource: string }) => ({ ...body, resource: `${body.resource}?tenant=other` }),
+      /another resource/,
+    ],
     ["without PKCE", AS, (body: object) => ({ ...body, code_challenge_methods_supported: undefined }), /PKCE/],
     ["with only plain PKCE", AS, (body: object) => ({ ...body, code_challenge_methods_supported: ["plain"] }), /PKCE/],
     [

@@ -2,6 +2,9 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { MemoryStore } from "../../src/auth/store/memory-store.ts";
+import type { SignInRecord } from "../../src/auth/store/record.ts";
+import type { Change } from "../../src/auth/store/token-store.ts";
+import { AdapterError } from "../../src/errors.ts";
 import { Redactor } from "../../src/redactor.ts";
 import { FakeAuthorizationServer, FakeResource, json } from "../support/fake-oauth.ts";
 import { ForwardProxy } from "../support/http-proxy.ts";
@@ -92,6 +95,22 @@ describe("signing in through the browser", () => {
     } finally {
       await other.stop();
     }
+  });
+
+  it("is good for this process where the store refuses its tokens", async () => {
+    class Held extends MemoryStore {
+      override update<T>(url: string, change: Change<T>, signal: AbortSignal): Promise<T> {
+        const held = async (record: SignInRecord): ReturnType<Change<T>> => {
+          const changed = await change(record);
+          if (changed.record === undefined || changed.record.grants.length === 0) return changed;
+          throw new AdapterError("auth.store", { path: "it", reason: "process 7 holds it and does not let go" });
+        };
+        return super.update(url, held, signal);
+      }
+    }
+    const { authorizer, opened } = withBrowser(resource.url, { store: new Held() });
+    for (const answered of [1, 0]) expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered });
+    expect(opened).toHaveLength(1);
   });
 
   it("keeps neither a connection nor the callback open", async () => {

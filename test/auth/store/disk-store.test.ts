@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
@@ -147,6 +147,27 @@ describe("the store on disk", () => {
     expect((await store.read(URL_A)).clients).toEqual([CLIENT]);
     expect(warnings).toEqual([expect.stringContaining("Sign-ins are kept in memory only: cannot write to")]);
     expect(store.describe()).toMatchObject({ kind: "disk", problem: expect.stringContaining("cannot write") });
+  });
+
+  it("keeps in memory what cannot be written at last, leaves no token behind on the disk, and writes again later", async () => {
+    const warnings: string[] = [];
+    const store = new DiskStore({ folder, onWarning: (text) => warnings.push(text) });
+    await put(store, URL_A);
+    const file = await signInFile();
+    const other = { ...CLIENT, clientId: "other" };
+    // Something that no file can be renamed onto comes in between.
+    const change = async (record: SignInRecord): Promise<{ value: string; record: SignInRecord }> => {
+      await rm(file);
+      await mkdir(join(file, "in"), { recursive: true });
+      return { value: "done", record: { ...record, clients: [other] } };
+    };
+    expect(await store.update(URL_A, change, signal)).toBe("done");
+    expect((await store.read(URL_A)).clients).toEqual([other]);
+    expect(warnings).toHaveLength(1);
+    expect(await readdir(folder)).toEqual([basename(file)]);
+    await rm(file, { recursive: true });
+    await store.update(URL_A, async (record) => ({ value: undefined, record }), signal);
+    expect((await new DiskStore({ folder }).read(URL_A)).clients).toEqual([other]);
   });
 });
 
