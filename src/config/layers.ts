@@ -163,10 +163,8 @@ class Gathering {
         this.#track(plugin.tracked);
         if (plugin.problems.length > 0) this.#unusable.add(folder);
         this.#problems.push(...plugin.problems);
-        for (const candidate of plugin.candidates) {
-          this.#read.add(candidate.configPath);
-          candidates.push({ ...candidate, origin: level });
-        }
+        if (plugin.file !== undefined) this.#read.add(plugin.file);
+        candidates.push(...plugin.candidates.map((candidate) => ({ ...candidate, origin: level })));
       }
     }
     return candidates;

@@ -71,6 +71,15 @@ describe("a plugin's program", () => {
     expect(view.problems).toEqual([]);
   });
 
+  it("stands in a file that is known to have been read, also when it stands there no more, but not when nobody knows", async () => {
+    const file = join(root, "mcp.json");
+    expect((await installed({ s: { type: "stdio", command: "x" } })).files).toContain(file);
+    const removed = await installed({});
+    expect([removed.files.includes(file), removed.servers.size]).toEqual([true, 0]);
+    place.user("plugins/tools/mcp.json", "{");
+    expect((await place.load()).files).not.toContain(file);
+  });
+
   it("finds its data folder made, for the person alone, and made when it is asked for only", async () => {
     const view = await installed({ s: { type: "stdio", command: "x" } });
     expect(existsSync(join(place.home, ".local"))).toBe(false);

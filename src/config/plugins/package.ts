@@ -20,6 +20,8 @@ const SCHEMA = "https://agent-plugins.org/schemas/1.0.0/mcp.schema.json";
 export interface PluginPackage {
   /** Every file that was looked for, with the version that was read. */
   readonly tracked: Tracked;
+  /** That of its servers, where it is known what it says of them. */
+  readonly file?: string;
   /** Whether every user of the machine may change its servers. */
   readonly worldWritable: boolean;
   readonly candidates: readonly Omit<Candidate, "origin">[];
@@ -50,7 +52,8 @@ export async function readPlugin(folder: string, place: Place, files: Files, lim
     if (serversFile === undefined) return { ...known, candidates: [], problems };
     const servers = serversOf(serversFile.value, serversFile.path);
     const folders = { root, data: await dataFolder(name, root, place) };
-    return { ...known, candidates: candidatesOf(servers, serversFile.path, folders), problems };
+    const { path: file } = serversFile;
+    return { ...known, file, candidates: candidatesOf(servers, file, folders), problems };
   } catch (error) {
     if (!isAdapterError(error)) throw error;
     return { ...known, candidates: [], problems: [...problems, { configPath: paths.manifest, error }] };
