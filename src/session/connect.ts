@@ -133,8 +133,8 @@ class Line implements Sink {
         if (generation === this.#generation) this.closed(error);
       },
     };
+    // Cancelled meanwhile, it is abandoned, which the next exchange meets.
     await this.#transport.open(sink, this.#options.cancellation.signal);
-    if (this.#options.cancellation.cancelled) throw new AdapterError("cancelled", { server: this.#options.server });
   }
 
   async exchange(step: OpeningStep): Promise<Probe> {

@@ -46,8 +46,7 @@ export class HttpTransport implements Transport {
   }
 
   /** Contacts nobody. @throws AdapterError `header.entry`: an entry's header cannot be sent. */
-  async open(sink: Sink, signal?: AbortSignal): Promise<void> {
-    if (signal?.aborted) throw new AdapterError("cancelled", { server: this.#client.server });
+  async open(sink: Sink): Promise<void> {
     this.#constant = this.#client.headers.post;
     this.#sink = sink;
   }

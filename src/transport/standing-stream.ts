@@ -123,7 +123,6 @@ export class StandingStream {
     const stream = new ReplyStream({ server: client.server, limits: client.limits, sink: this.#sink });
     this.#attempt = new Cancellation();
     this.#openedAt = Number.POSITIVE_INFINITY;
-    if (client.stopped.aborted) this.#attempt.cancel();
     try {
       await client.exchange(this.#request(), (response) => this.#follow(response, stream, decided));
       this.#notBefore = performance.now() + stream.retryMs;
