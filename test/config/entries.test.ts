@@ -89,6 +89,14 @@ describe("a program", () => {
 });
 
 describe("a remote server", () => {
+  it("that is written in two spellings is read in ours", async () => {
+    const oauth = { scope: "ours", redirectPort: 1 };
+    const spec = await place.spec({ url: "http://x/", oauth: { ...oauth, scopes: ["theirs"], callbackPort: 2 } });
+    expect(spec.endpoint).toMatchObject({ oauth });
+    const plain = await place.spec({ url: "http://x/", oauth: { clientId: "c" } });
+    expect((plain.endpoint as { oauth: object }).oauth).toEqual({ clientId: "c" });
+  });
+
   it("takes over every field", async () => {
     Object.assign(place.env, { TOKEN: "s3cret-token", CLIENT: "id" });
     const spec = await place.spec({

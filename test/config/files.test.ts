@@ -119,7 +119,7 @@ describe("an odd file", () => {
   posix("that is a named pipe does not block the host", async () => {
     execFileSync("mkfifo", [join(place.cwd, ".mcp.json")]);
     const [problem] = (await place.load()).problems;
-    expect(problem?.error.message).toContain("it is not a regular file");
+    expect(problem?.error.message).toMatch(/^Cannot read the config file [^:]*: it is not a regular file\./);
   });
 
   posix("that is a link to itself is refused by name", async () => {

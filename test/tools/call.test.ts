@@ -1,4 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
+import { FaultServer, type Scenario } from "../support/http-fault-server.ts";
 import { harnesses, jsonOf, textOf } from "../support/plugin-harness.ts";
 
 const make = harnesses();
@@ -159,5 +160,50 @@ describe("the parameters of the tools", () => {
       expect(code).toBe("config_error");
       expect(message).toContain(configPath === "." ? host.folder : configPath);
     }
+  });
+});
+
+/** A server with these capabilities beside its tools, one of which asks to be run as a task. */
+function taskServer(capabilities: object): Scenario {
+  const tools = ["required", "optional"].map((taskSupport) => ({
+    name: taskSupport,
+    inputSchema: { type: "object" },
+    execution: { taskSupport },
+  }));
+  return {
+    on: "*",
+    post: (exchange) => {
+      const { id, method, params } = exchange.seen.rpc;
+      const { protocolVersion } = params ?? {};
+      const opening = { protocolVersion, capabilities: { tools: {}, ...capabilities } };
+      const result = { initialize: opening, "tools/list": { tools } }[method ?? ""];
+      if (result === undefined) exchange.good();
+      else exchange.json(JSON.stringify({ jsonrpc: "2.0", id, result }));
+    },
+  };
+}
+
+describe("a tool that runs as a task", () => {
+  const server = FaultServer.forTests({
+    offered: taskServer({ tasks: { requests: { tools: { call: {} } } } }),
+    none: taskServer({}),
+    "of-others": taskServer({ tasks: { requests: { sampling: {} } } }),
+    odd: taskServer({ tasks: 7 }),
+  });
+
+  test("only is refused where its server offers tasks, and nothing is sent", async () => {
+    const host = make().configure("tasks", { url: server.url("offered") });
+    const { code, message } = await host.callFailure("tasks", "required");
+    expect(code).toBe("capability_missing");
+    expect(message).toContain("runs only as a task");
+    expect(server.posts("offered")).toEqual([]);
+    await host.call("tasks", "optional");
+    expect(server.executions("offered")).toBe(1);
+  });
+
+  test.each(["none", "of-others", "odd"])("is called plainly where its server offers none (%s)", async (scenario) => {
+    const host = make().configure("tasks", { url: server.url(scenario) });
+    await host.call("tasks", "required");
+    expect(server.executions(scenario)).toBe(1);
   });
 });
