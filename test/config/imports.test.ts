@@ -538,6 +538,15 @@ describe("imports", () => {
     expect(["e", "s", "p"].map((name) => servers.get(name)?.origin)).toEqual(["explicit", "user", "project"]);
   });
 
+  it("stand in a file that is known to have been read, also when they stand there no more, but not when nobody knows", async () => {
+    const path = place.user(".cursor/mcp.json", cursor("x"));
+    expect((await imported("cursor")).files).toContain(path);
+    place.user(".cursor/mcp.json", { mcpServers: {} });
+    expect((await imported("cursor")).files).toContain(path);
+    place.user(".cursor/mcp.json", "{");
+    expect((await imported("cursor")).files).not.toContain(path);
+  });
+
   it("from a file that every user may change are not the user's", async () => {
     if (process.platform === "win32") return;
     const path = place.user(".cursor/mcp.json", cursor("x"));
