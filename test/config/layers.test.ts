@@ -185,6 +185,14 @@ describe("a project entry without command and url", () => {
     expect(specOf(view)).toMatchObject({ enabledBy: path, timeoutSeconds: 5 });
   });
 
+  it("of the user's own, which enables it in another file, is the user's word", async () => {
+    place.user(".rpi/mcp.json", { mcpServers: { s: { ...base, enabled: false } } });
+    place.user(".pi/agent/mcp.json", { mcpServers: { s: { enabled: true } } });
+    const view = await place.load();
+    expect(view.servers.get("s")).toMatchObject({ enabled: true, origin: "user" });
+    expect(specOf(view)).not.toHaveProperty("enabledBy");
+  });
+
   it("that enables it once more leaves the first one named", async () => {
     place.user(".rpi/mcp.json", { mcpServers: { s: { ...base, enabled: false } } });
     const path = place.project(".mcp.json", { mcpServers: { s: { enabled: true } } });

@@ -85,6 +85,16 @@ const SCENARIOS: Record<string, Scenario> = {
       for (const each of held.splice(0).reverse()) each.good();
     },
   },
+  /** Calls are answered once there are three; then every connection there is dies with the next list on it. */
+  "all-stale": {
+    on: "*",
+    post: (exchange) => {
+      if (isStale(exchange) && exchange.server.state.has("stale")) return exchange.reset();
+      if (!exchange.seen.body.includes("three")) return exchange.good();
+      held.push(exchange);
+      if (held.length === 3) for (const each of held.splice(0)) each.good();
+    },
+  },
   /** Calls are answered once there are three; a call on a connection that was idle for longer is lost. */
   "three-at-once": {
     on: "*",
@@ -153,6 +163,15 @@ describe("connections that died while they were idle", () => {
       expect(server.posts(scenario, "initialize")).toHaveLength(1);
     },
   );
+
+  test("the discovery meets one of them, and not the next [I08]", async () => {
+    const host = hosting("all-stale");
+    await Promise.all([1, 2, 3].map((at) => host.call("srv", "echo", { text: `three ${at}` })));
+    server.count("stale");
+    expect(textOf(await host.call("srv", "echo", { text: "after" }))).toBe("after");
+    expect(server.executions("all-stale")).toBe(4);
+    expect(server.posts("all-stale", "initialize")).toHaveLength(1);
+  });
 
   test("calls in parallel meet none of them, though the discovery used another [I08]", async () => {
     const host = hosting("three-at-once", { limits: { trustedIdleMs: 100 } });

@@ -24,6 +24,17 @@ function sessions(dead: (exchange: FaultExchange) => void, lives = 3): Scenario 
   };
 }
 
+function refusingSecondList(status: number): Scenario {
+  return {
+    opening: { "mcp-session-id": "s-1" },
+    on: "tools/list",
+    post: (exchange) => {
+      if (exchange.server.count(`${exchange.seen.path} lists`) === 2) exchange.respond(status, {}, "not now");
+      else exchange.good();
+    },
+  };
+}
+
 function rpcError(id: unknown, message = "Session not found"): string {
   return JSON.stringify({ jsonrpc: "2.0", ...(id === undefined ? {} : { id }), error: { code: -32001, message } });
 }
@@ -54,7 +65,11 @@ const DEAD: Record<string, (exchange: FaultExchange) => void> = {
 let held: FaultExchange[] = [];
 let gone = false;
 
+/** Refusals of a list that say nothing of its session. */
+const LIVING = [408, 429, 500, 503];
+
 const SCENARIOS: Record<string, Scenario> = {
+  ...Object.fromEntries(LIVING.map((status) => [`list-${status}`, refusingSecondList(status)])),
   ...Object.fromEntries(Object.entries(DEAD).map(([name, dead]) => [name.replace(/ /g, "-"), sessions(dead)])),
   "404-later": sessions((exchange) => exchange.respond(404), 4),
   // Every list is refused, whatever the session.
@@ -116,6 +131,19 @@ describe("a session that the server forgot is met by the discovery, and healed w
     expect(server.posts("404-later", "initialize")).toHaveLength(2);
     expect(server.executions("404-later")).toBe(3);
   });
+
+  test.each(LIVING)(
+    "%d is no such word: it is told, and neither a session nor a list is asked for anew",
+    async (status) => {
+      const host = hosting(`list-${status}`);
+      await host.call("srv", "echo", { text: "first" });
+      const { code, details } = await host.callFailure("srv", "echo");
+      expect({ code, ...details }).toMatchObject({ code: "http_error", status });
+      expect(methods(`list-${status}`)).toEqual([...CONNECT, ...CALL, "tools/list"]);
+      expect(textOf(await host.call("srv", "echo", { text: "third" }))).toBe("third");
+      expect(server.posts(`list-${status}`, "initialize")).toHaveLength(1);
+    },
+  );
 
   test("mcp_list is healed the same way", async () => {
     const host = hosting("400-in-words");

@@ -106,7 +106,14 @@ describe("the time in which a person signs in", () => {
         resources.push(each);
         serve(free, each, kind === "silent");
         host.configure(`${kind}-${stage}`, { url: each.url });
-        return settle(host.callStep(`${kind}-${stage}`, "echo", {}, { timeoutSeconds: TIMEOUT_MS / 1000 }));
+        const step = host.callStep(`${kind}-${stage}`, "echo", {}, { timeoutSeconds: TIMEOUT_MS / 1000 });
+        await step.settled;
+        const shown: string[] = [];
+        const end = step.poll((partial) => shown.push(textOf(partial)));
+        step.destroy();
+        // Of the sign-in that it waited for itself, and of no other.
+        expect(shown).toEqual([`Waiting for the sign-in at ${new URL(server.origin).host} …`]);
+        return end;
       }),
     );
     expect((await Promise.all(ends)).map(codeOf)).toEqual(["done", "done", "done", "timeout", "timeout", "timeout"]);

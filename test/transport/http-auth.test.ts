@@ -164,6 +164,18 @@ describe("with a way to sign in", () => {
     });
   });
 
+  test("what could not be loaded for it is loaded anew by the next request", async () => {
+    let loads = 0;
+    const load = async (): Promise<Authorizer> => {
+      if (++loads === 1) throw new Error("too many open files");
+      return new FakeAuthorizer();
+    };
+    const made = await httpClient(server.url("first"), { signIn: { eager: false, load } });
+    await expect(made.call("x")).rejects.toThrow("too many open files");
+    expect(textOf(await made.call("x"))).toBe("x");
+    expect(loads).toBe(2);
+  });
+
   test("a server that is never satisfied is asked four times at most", async () => {
     const authorizer = new FakeAuthorizer();
     const made = await client("never", authorizer);

@@ -9,11 +9,20 @@ import { waitFor } from "../support/wait.ts";
 const PROMPT_MS = 3000;
 const FAST = { minRetryMs: 1, defaultRetryMs: 1, resumeAttempts: 3, refusalMs: 100, lingerMs: 50 };
 
-const server = FaultServer.forTests({ ...FAULTS, ...ODDITIES });
+const server = FaultServer.forTests({
+  ...FAULTS,
+  ...ODDITIES,
+  "refusal-hangs": {
+    post: (exchange) => {
+      exchange.begin(503, { "content-type": "text/plain" });
+      exchange.chunk("overloaded");
+    },
+  },
+});
 afterEach(closeClients);
 
-async function connected(scenario: string): Promise<TransportClient> {
-  const client = await httpClient(server.url(scenario), { limits: FAST });
+async function connected(scenario: string, limits = FAST): Promise<TransportClient> {
+  const client = await httpClient(server.url(scenario), { limits });
   await client.handshake();
   return client;
 }
@@ -59,6 +68,29 @@ describe("a call that fails is sent once, and its end is noticed at once", () =>
   test("at least 40 ways were tried", () => {
     expect(Object.keys(FAULTS).length).toBeGreaterThanOrEqual(40);
   });
+});
+
+describe("a refusal whose words do not end", () => {
+  test("is told with the first of them, and its connection is closed", async () => {
+    const client = await connected("refusal-hangs");
+    const { situation, details } = await failureOf(client.call("x"));
+    expect({ situation, ...details }).toMatchObject({ situation: "http.status", status: 503, body: "overloaded…" });
+    await waitFor("the socket is closed", () => server.sockets.size === 0);
+  });
+
+  test.each(["cancelled", "closed.stopped"])(
+    "is not what ends a call that was given up meanwhile (%s)",
+    async (how) => {
+      const client = await connected("refusal-hangs", { ...FAST, refusalMs: 60_000 });
+      const before = server.posts("refusal-hangs").length;
+      const cancellation = new Cancellation();
+      const failure = failureOf(client.call("x", { cancellation }));
+      await waitFor("the call", () => server.posts("refusal-hangs").length > before);
+      if (how === "cancelled") cancellation.cancel();
+      else await client.transport.close();
+      expect((await failure).situation).toBe(how);
+    },
+  );
 });
 
 describe("after a failed call the next one works", () => {
