@@ -19,13 +19,11 @@ describe("time", () => {
       seconds: 1,
       outcomeUnknown: true,
     });
-    const seen = [textOf(await host.call("late", "echo", { text: "second" }))];
-    const deadline = performance.now() + 2500;
-    while (performance.now() < deadline) seen.push(textOf(await host.call("late", "echo", { text: "second" })));
-    expect(new Set(seen)).toEqual(new Set(["second"]));
+    // The first of them is what the server waits for before it answers the one that timed out.
+    for (const text of ["second", "third"]) expect(textOf(await host.call("late", "echo", { text }))).toBe(text);
     expect(host.pids("late")).toHaveLength(1);
     expect(host.received("late", "notifications/cancelled")).toHaveLength(1);
-  }, 15_000);
+  });
 
   test("an answer that came in time counts, also where the host was stopped or busy meanwhile", async () => {
     const host = make().serve("hang", "timing", "hang");
