@@ -81,6 +81,26 @@ describe("a call whose sign-in needs a person who cannot be reached", () => {
   });
 });
 
+test("a call that is refused while a person signs in waits for the same sign-in, and says so", async () => {
+  serve(["initialize", "notifications/initialized", "tools/list"]);
+  const opened: string[] = [];
+  const services = { openUrl: async (address: string) => void opened.push(address) };
+  const host = make({ services }).configure("remote", { url: resource.url });
+  process.env["XDG_DATA_HOME"] = host.folder;
+  const first = host.call("remote", "echo");
+  await waitFor("the person is asked", () => opened.length > 0);
+  const second = host.callStep("remote", "echo");
+  const shown: string[] = [];
+  await waitFor("it says so", () => {
+    second.poll((partial) => shown.push(textOf(partial)));
+    return shown.length > 0;
+  });
+  expect(shown).toEqual([`Waiting for the sign-in at ${new URL(server.origin).host} …`]);
+  await browse(opened[0] ?? "");
+  expect([textOf(await first), codeOf(await settle(second))]).toEqual(["done", "done"]);
+  expect(opened).toHaveLength(1);
+});
+
 describe("the time in which a person signs in", () => {
   const HANDSHAKE = ["initialize", "notifications/initialized"];
   const STAGES: readonly (readonly string[])[] = [[], HANDSHAKE, [...HANDSHAKE, "tools/list"]];
