@@ -9,6 +9,7 @@ import { Redactor } from "../../src/redactor.ts";
 import { FakeAuthorizationServer, FakeResource, json } from "../support/fake-oauth.ts";
 import { ForwardProxy } from "../support/http-proxy.ts";
 import { authorizerFor, call, withBrowser } from "../support/oauth-client.ts";
+import { waitFor } from "../support/wait.ts";
 
 let server: FakeAuthorizationServer;
 let resource: FakeResource;
@@ -95,6 +96,18 @@ describe("signing in through the browser", () => {
     } finally {
       await other.stop();
     }
+  });
+
+  it("that is given up while its code is redeemed ends with that in the browser", async () => {
+    server.beforeToken = () => new Promise(() => undefined);
+    const giving = new AbortController();
+    const { authorizer, pages } = withBrowser(resource.url);
+    const end = call(authorizer, resource.url, giving.signal);
+    end.catch(() => undefined);
+    await waitFor("the code is being redeemed", () => server.requests("/token").length > 0);
+    giving.abort();
+    await expect(end).rejects.toMatchObject({ code: "cancelled" });
+    expect(await pages[0]).toMatchObject({ status: 400, text: expect.stringContaining("Sign-in failed") });
   });
 
   it("is good for this process where the store refuses its tokens", async () => {

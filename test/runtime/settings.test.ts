@@ -143,3 +143,23 @@ test("an unknown server is told with what is configured, and with the files that
     details: { configured: expect.arrayContaining(["it"]), problems: expect.arrayContaining([problem]) },
   });
 });
+
+test("the connection of an entry in whose place another file's came is closed, and no other", async () => {
+  const { scope } = place();
+  mkdirSync(join(scope.cwd, ".rpi"));
+  const [before, now] = [join(scope.cwd, ".mcp.json"), join(scope.cwd, ".rpi", "mcp.json")];
+  for (const path of [before, now]) writeFileSync(path, JSON.stringify({ mcpServers: { it: { command: "one" } } }));
+  const closed: string[] = [];
+  const made = [before, now, join(scope.cwd, "elsewhere.json")].map((configPath) => ({
+    name: "it",
+    scope,
+    spec: { configPath },
+  }));
+  const registry = {
+    status: () => made,
+    close: async (_: Scope, { configPath }: { configPath: string }) => void closed.push(configPath),
+  } as unknown as Registry;
+  const settings = new Settings({ limits: LIMITS, redactor: new Redactor(), registry });
+  expect((await settings.view(scope)).servers.get("it")?.configPath).toBe(now);
+  expect(closed).toEqual([before]);
+});
