@@ -7,6 +7,8 @@ import type { ConfigStoreOptions, ConfigView } from "../../src/config/store.ts";
 import type { ServerSpec } from "../../src/server-spec.ts";
 import { ConfigHome } from "../support/config-home.ts";
 
+const onPosix = process.platform === "win32" ? it.skip : it;
+
 let place: ConfigHome;
 beforeEach(() => {
   place = new ConfigHome();
@@ -547,8 +549,7 @@ describe("imports", () => {
     expect((await imported("cursor")).files).not.toContain(path);
   });
 
-  it("from a file that every user may change are not the user's", async () => {
-    if (process.platform === "win32") return;
+  onPosix("from a file that every user may change are not the user's", async () => {
     const path = place.user(".cursor/mcp.json", cursor("x"));
     chmodSync(path, 0o666);
     const view = await imported("cursor");

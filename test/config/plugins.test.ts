@@ -5,6 +5,8 @@ import type { ConfigView } from "../../src/config/store.ts";
 import type { StdioEndpoint } from "../../src/server-spec.ts";
 import { ConfigHome } from "../support/config-home.ts";
 
+const onPosix = process.platform === "win32" ? it.skip : it;
+
 const PLUGIN = "https://agent-plugins.org/schemas/1.0.0/plugin.schema.json";
 const MCP = "https://agent-plugins.org/schemas/1.0.0/mcp.schema.json";
 
@@ -259,8 +261,7 @@ describe("a plugin as a whole", () => {
     expect((await place.load()).servers.get("s")).toMatchObject({ enabled: false, configPath: join(root, "mcp.json") });
   });
 
-  it("that every user may change is not the user's", async () => {
-    if (process.platform === "win32") return;
+  onPosix("that every user may change is not the user's", async () => {
     await installed(good);
     chmodSync(join(root, "mcp.json"), 0o666);
     expect((await place.load()).servers.get("s")?.origin).toBe("project");
