@@ -144,22 +144,37 @@ test("an unknown server is told with what is configured, and with the files that
   });
 });
 
+/** A registry of connections that were made like this, and the files of those that are closed. */
+function registryOf(made: readonly { readonly scope: Scope; readonly configPath: string }[]): {
+  readonly registry: Registry;
+  readonly closed: string[];
+} {
+  const closed: string[] = [];
+  const registry = {
+    status: () => made.map(({ scope, configPath }) => ({ name: "it", scope, spec: { configPath } })),
+    close: async (_: Scope, { configPath }: { configPath: string }) => void closed.push(configPath),
+  } as unknown as Registry;
+  return { registry, closed };
+}
+
 test("the connection of an entry in whose place another file's came is closed, and no other", async () => {
   const { scope } = place();
   mkdirSync(join(scope.cwd, ".rpi"));
   const [before, now] = [join(scope.cwd, ".mcp.json"), join(scope.cwd, ".rpi", "mcp.json")];
   for (const path of [before, now]) writeFileSync(path, JSON.stringify({ mcpServers: { it: { command: "one" } } }));
-  const closed: string[] = [];
-  const made = [before, now, join(scope.cwd, "elsewhere.json")].map((configPath) => ({
-    name: "it",
-    scope,
-    spec: { configPath },
-  }));
-  const registry = {
-    status: () => made,
-    close: async (_: Scope, { configPath }: { configPath: string }) => void closed.push(configPath),
-  } as unknown as Registry;
+  const made = [before, now, join(scope.cwd, "elsewhere.json")].map((configPath) => ({ scope, configPath }));
+  const { registry, closed } = registryOf(made);
   const settings = new Settings({ limits: LIMITS, redactor: new Redactor(), registry });
   expect((await settings.view(scope)).servers.get("it")?.configPath).toBe(now);
   expect(closed).toEqual([before]);
+});
+
+test("the connection of an entry that a named file has no longer is closed, in whatever folder it was made", async () => {
+  const { scope } = place();
+  const configPath = join(scope.cwd, "mcp.json");
+  writeFileSync(configPath, JSON.stringify({ mcpServers: {} }));
+  const { registry, closed } = registryOf([{ scope: { ...scope, cwd: tmpdir() }, configPath }]);
+  const settings = new Settings({ limits: LIMITS, redactor: new Redactor(), registry });
+  await settings.view(scope, configPath);
+  expect(closed).toEqual([configPath]);
 });
