@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { Cancellation } from "../../src/cancellation.ts";
 import type { Limits } from "../../src/limits.ts";
 import { type FaultExchange, FaultServer, type Scenario } from "../support/http-fault-server.ts";
@@ -97,6 +97,7 @@ const SCENARIOS: Record<string, Scenario> = {
 const FAST: Partial<Limits> = { minRetryMs: 5, defaultRetryMs: 30, maxRetryMs: 150, resumeAttempts: 4 };
 
 const server = FaultServer.forTests(SCENARIOS);
+beforeEach(() => server.forget());
 afterEach(closeClients);
 
 async function connected(scenario: string, wire = SESSION_WIRE): Promise<TransportClient> {
