@@ -130,6 +130,7 @@ describe("the environment's proxy", () => {
 
 describe("TLS", () => {
   test("a certificate of an unknown authority: connect_failed, and nothing was sent", async () => {
+    secure.forget();
     const made = await httpClient(secure.url("a"));
     expect(await failureOf(made.call("x"))).toMatchObject({
       situation: "connect.failed",
