@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { Cancellation } from "../../src/cancellation.ts";
 import { FaultServer } from "../support/http-fault-server.ts";
@@ -9,13 +10,25 @@ import { waitFor } from "../support/wait.ts";
 const PROMPT_MS = 3000;
 const FAST = { minRetryMs: 1, defaultRetryMs: 1, resumeAttempts: 3, refusalMs: 100, lingerMs: 50 };
 
+/** Of the newest refusal that does not end. */
+let refusing: Socket | undefined;
+
 const server = FaultServer.forTests({
   ...FAULTS,
   ...ODDITIES,
   "refusal-hangs": {
     post: (exchange) => {
+      refusing = exchange.socket;
       exchange.begin(503, { "content-type": "text/plain" });
       exchange.chunk("overloaded");
+    },
+  },
+  "answer-hangs": {
+    post: (exchange) => {
+      refusing = exchange.socket;
+      exchange.begin(400, { "content-type": "application/json" });
+      const error = { code: -32602, message: "no such city" };
+      exchange.chunk(JSON.stringify({ jsonrpc: "2.0", id: exchange.seen.rpc.id, error }));
     },
   },
 });
@@ -75,7 +88,14 @@ describe("a refusal whose words do not end", () => {
     const client = await connected("refusal-hangs");
     const { situation, details } = await failureOf(client.call("x"));
     expect({ situation, ...details }).toMatchObject({ situation: "http.status", status: 503, body: "overloaded…" });
-    await waitFor("the socket is closed", () => server.sockets.size === 0);
+    await waitFor("its socket is closed", () => refusing?.destroyed);
+  });
+
+  test("is the answer where they are one, and its connection is closed too", async () => {
+    const client = await connected("answer-hangs");
+    expect((await client.call("x"))?.error).toEqual({ code: -32602, message: "no such city" });
+    await waitFor("its socket is closed", () => refusing?.destroyed);
+    expect((await client.request("ping"))?.result).toEqual({});
   });
 
   test.each(["cancelled", "closed.stopped"])(
