@@ -63,7 +63,7 @@ test("what the tool says of itself is shown with the question about its call", a
 
 test("allowed starts are remembered in bounded number", async () => {
   const { approval, asked } = asking();
-  const start = (entry: number): Promise<void> =>
+  const start = (entry: number): Promise<boolean> =>
     approval.start(SCOPE, specOf({ fingerprint: `entry ${entry}` }), new Cancellation());
   for (let entry = 0; entry < 1024; entry++) await start(entry);
   await start(0);

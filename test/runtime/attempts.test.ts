@@ -139,7 +139,9 @@ test("a connection that is there is given to whoever asks next, also with settin
   const registry = new Registry(async () => connection, LIMITS);
   const leases: Lease[] = [];
   for (const spec of [SPEC, SPEC, { ...SPEC, timeoutSeconds: 7 }])
-    leases.push(await registry.acquire(SCOPE, spec, { timeoutMs: 1000, cancellation: new Cancellation() }));
+    leases.push(
+      await registry.acquire(SCOPE, spec, { target: TARGET, timeoutMs: 1000, cancellation: new Cancellation() }),
+    );
   expect(leases).toEqual([true, false, false].map((isNew) => ({ connection, isNew })));
 });
 
@@ -151,7 +153,7 @@ test("a connection that ended before it could be kept leaves its place free", as
   };
   const registry = new Registry(connect, LIMITS);
   for (const open of [0, 1]) {
-    await registry.acquire(SCOPE, SPEC, { timeoutMs: 1000, cancellation: new Cancellation() });
+    await registry.acquire(SCOPE, SPEC, { target: TARGET, timeoutMs: 1000, cancellation: new Cancellation() });
     expect(registry.status(SCOPE)).toHaveLength(open);
   }
   expect(made).toBe(2);
