@@ -151,7 +151,8 @@ function registryOf(made: readonly { readonly scope: Scope; readonly configPath:
 } {
   const closed: string[] = [];
   const registry = {
-    status: () => made.map(({ scope, configPath }) => ({ name: "it", scope, spec: { configPath } })),
+    status: () =>
+      made.map(({ scope, configPath }) => ({ name: "it", scope, target: { configPath }, spec: { configPath } })),
     close: async (_: Scope, { configPath }: { configPath: string }) => void closed.push(configPath),
   } as unknown as Registry;
   return { registry, closed };
