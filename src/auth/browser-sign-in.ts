@@ -1,4 +1,4 @@
-import { commandLine } from "../command-line.ts";
+import { shellLine } from "../command-line.ts";
 import { isAdapterError, isSituation, reasonOf } from "../errors.ts";
 import { type Callback, CallbackListener } from "./callback-listener.ts";
 import { knownClient, registerClient, withCredentials } from "./client-choice.ts";
@@ -158,7 +158,7 @@ export function loginHint({ server, configPath, url, redactor }: AuthContext): s
   // One without an entry is named by its address, but for the query, which belongs to what is signed in to.
   const named = server === url.origin + url.pathname ? url.href : server;
   const file = configPath === undefined ? [] : ["--config", configPath];
-  return `Run \`${redactor.text(commandLine("rpi-mcp", ["login", named, ...file]))}\`.`;
+  return `Run \`${redactor.text(shellLine(["rpi-mcp", "login", named, ...file]))}\`.`;
 }
 
 /** Whether the authorization server may have forgotten the client: everything but an abort and the person's own refusal. */

@@ -1,6 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { shellLine } from "../../src/command-line.ts";
 import { FakeAuthorizationServer, FakeResource, json, type Seen } from "../support/fake-oauth.ts";
 import { browse } from "../support/oauth-client.ts";
 import { codeOf, harnesses, settle, textOf } from "../support/plugin-harness.ts";
@@ -72,12 +73,12 @@ describe("a call whose sign-in needs a person who cannot be reached", () => {
     process.env["XDG_DATA_HOME"] = host.folder;
     const { code, message } = await host.callFailure("remote", "echo");
     expect(code).toBe("auth_required");
-    expect(message).toContain(`Run \`rpi-mcp login remote --config ${host.configPath}\`.`);
+    expect(message).toContain(`Run \`rpi-mcp login remote --config ${shellLine([host.configPath])}\`.`);
     const { message: byUrl } = await host.failure("mcp_call", { url: resource.url, tool: "echo" });
     expect(byUrl).toContain(`Run \`rpi-mcp login ${resource.url}\`.`);
-    const url = `${resource.url}?tenant=a`;
+    const url = `${resource.url}?tenant=a&b=$(exit)`;
     const { message: withQuery } = await host.failure("mcp_call", { url, tool: "echo" });
-    expect(withQuery).toContain(`Run \`rpi-mcp login "${url}"\`.`);
+    expect(withQuery).toContain(`Run \`${shellLine(["rpi-mcp", "login", url])}\`.`);
   });
 });
 
