@@ -481,8 +481,8 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   },
   "auth.failed": {
     code: "auth_required",
-    say: ({ server, reason, body, hint }) =>
-      `Sign-in to server ${quote(server)} failed: ${reason}.${hint ? ` ${hint}` : ""}${body ? ` The server says: ${body}` : ""}`,
+    say: ({ server, reason, wwwAuthenticate = "", body, hint }) =>
+      `Sign-in to server ${quote(server)} failed: ${reason}.${hint ? ` ${hint}` : ""}${body && !OAUTH.test(wwwAuthenticate) ? ` The server says: ${body}` : ""}`,
   },
   "auth.unasked": {
     code: "auth_required",
@@ -537,7 +537,9 @@ function exit({ exitCode, signal }: ExitFacts): string {
 
 function tail({ stderr, skippedLines }: ExitFacts): string {
   const lines = skippedLines?.length ? ` On its stdout, not messages: ${skippedLines.map(quote).join(", ")}.` : "";
-  return `${lines}${stderr ? ` Its stderr ends:\n${stderrEnding(stderr)}` : ""}`;
+  if (!stderr) return lines;
+  const ending = stderrEnding(stderr);
+  return `${lines}${ending === "" ? " Its stderr ends with nothing but a stack trace." : ` Its stderr ends:\n${ending}`}`;
 }
 
 function mebibytes(bytes: number): string {

@@ -23,6 +23,11 @@ test.each([
   expect(said(stderr).split("Its stderr ends:\n")[1]).toBe(shown);
 });
 
+test("a stderr of which only the frames of a deep stack are kept is told as that", () => {
+  const frames = `\tat com.example.Parser.parse(Parser.java:12)\n`.repeat(180);
+  expect(said(frames)).toMatch(/ Its stderr ends with nothing but a stack trace\.$/);
+});
+
 test("problems of config files without end are told in part, each in reasonable length", () => {
   const problems = Array.from({ length: 1000 }, (_, n) => `Problem ${n} ${"x".repeat(1000)}.`);
   const { message } = new AdapterError("server.unknown", { server: "s", configured: [], problems });

@@ -53,5 +53,6 @@ test("it is told in bounded length, without markup, and only where it says somet
 });
 
 test("a challenge that leads to a sign-in says enough by itself", async () => {
-  expect(await refusal("oauth", {})).not.toContain("no token");
+  for (const services of [{}, { openUrl: async () => undefined }])
+    expect(await refusal("oauth", services)).not.toContain("no token");
 });
