@@ -187,7 +187,7 @@ interface Row<F> {
 export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   internal: {
     code: "internal",
-    say: ({ reason }) => `The adapter met an unexpected condition: ${reason}. Please report it.`,
+    say: ({ reason }) => `The adapter met an unexpected condition: ${sentence(reason)} Please report it.`,
   },
   destroyed: { code: "destroyed", say: () => "This step was destroyed by the host; its result is gone." },
   cancelled: {
@@ -208,7 +208,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "params.invalid": {
     code: "invalid_params",
     say: ({ tool, path, reason, hint }) =>
-      `${tool}: ${path === "" ? "parameters" : path} ${reason}.${hint ? ` ${hint}` : ""}`,
+      `${tool}: ${path === "" ? "parameters" : path} ${sentence(reason)}${hint ? ` ${hint}` : ""}`,
   },
 
   "host.tool": {
@@ -217,11 +217,11 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
       `No tool ${quote(tool)} is registered. ${tools.length ? `Registered: ${tools.join(", ")}.` : "Load the plugin first."}`,
   },
 
-  "cli.usage": { code: "invalid_params", say: ({ reason, hint }) => `${reason}.${hint ? ` ${hint}` : ""}` },
-  "cli.file": { code: "internal", say: ({ path, reason }) => `Cannot write ${path}: ${reason}.` },
+  "cli.usage": { code: "invalid_params", say: ({ reason, hint }) => `${sentence(reason)}${hint ? ` ${hint}` : ""}` },
+  "cli.file": { code: "internal", say: ({ path, reason }) => `Cannot write ${path}: ${sentence(reason)}` },
   "cli.signIn": {
     code: "invalid_params",
-    say: ({ server, reason }) => `Server ${quote(server)} needs no sign-in: ${reason}.`,
+    say: ({ server, reason }) => `Server ${quote(server)} needs no sign-in: ${sentence(reason)}`,
   },
 
   "config.missing": {
@@ -231,14 +231,14 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   },
   "config.unreadable": {
     code: "config_error",
-    say: ({ configPath, reason }) => `Cannot read the config file ${configPath}: ${reason}.`,
+    say: ({ configPath, reason }) => `Cannot read the config file ${configPath}: ${sentence(reason)}`,
   },
   "config.syntax": {
     code: "config_error",
     say: ({ configPath, reason, line, column, format }) =>
-      `${configPath}:${line}:${column} is not valid ${format ?? "JSON"}: ${reason}.`,
+      `${configPath}:${line}:${column} is not valid ${format ?? "JSON"}: ${sentence(reason)}`,
   },
-  "config.shape": { code: "config_error", say: ({ configPath, reason }) => `${configPath}: ${reason}.` },
+  "config.shape": { code: "config_error", say: ({ configPath, reason }) => `${configPath}: ${sentence(reason)}` },
   "config.ignored": {
     code: "config_error",
     say: ({ configPath, reason }) => `${configPath}: ${reason}; it is ignored.`,
@@ -246,7 +246,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "config.entry": {
     code: "config_error",
     say: ({ server, configPath, field, reason }) =>
-      `Server ${quote(server)} in ${configPath}: ${field === "" ? "the entry" : cut(field, QUOTED_CHARACTERS)} ${reason}.`,
+      `Server ${quote(server)} in ${configPath}: ${field === "" ? "the entry" : cut(field, QUOTED_CHARACTERS)} ${sentence(reason)}`,
   },
   "config.variable": {
     code: "config_error",
@@ -255,7 +255,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
       return `Server ${quote(server)} in ${configPath}: ${where} uses \${${name}}, which is not set. Set it in the environment or write \${${name}:-default}.`;
     },
   },
-  "config.url": { code: "invalid_params", say: ({ reason }) => `url ${reason}.` },
+  "config.url": { code: "invalid_params", say: ({ reason }) => `url ${sentence(reason)}` },
   "config.writable": {
     code: "config_error",
     say: ({ configPath, demoted }) =>
@@ -291,7 +291,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "spawn.failed": {
     code: "spawn_failed",
     say: ({ server, command, reason }) =>
-      `Server ${quote(server)} could not be started: ${command}: ${reason}. Check "command" in its entry, and PATH.${/\s/.test(command) ? ' "command" names the program alone: arguments belong in "args".' : ""}`,
+      `Server ${quote(server)} could not be started: ${command}: ${sentence(reason)} Check "command" in its entry, and PATH.${/\s/.test(command) ? ' "command" names the program alone: arguments belong in "args".' : ""}`,
   },
   "spawn.cwd": {
     code: "spawn_failed",
@@ -306,7 +306,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "connect.failed": {
     code: "connect_failed",
     say: (facts) =>
-      `Cannot connect to server ${quote(facts.server)}${facts.url && facts.url !== facts.server ? ` at ${facts.url}` : ""}: ${facts.reason}.${facts.hint ? ` ${facts.hint}` : ""}${tail(facts)}`,
+      `Cannot connect to server ${quote(facts.server)}${facts.url && facts.url !== facts.server ? ` at ${facts.url}` : ""}: ${sentence(facts.reason)}${facts.hint ? ` ${facts.hint}` : ""}${tail(facts)}`,
   },
   "connect.legacy": {
     code: "connect_failed",
@@ -316,7 +316,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "connect.refused": {
     code: "connect_failed",
     say: ({ server, reason, pinned }) =>
-      `Server ${quote(server)} refused the handshake: ${reason}.${pinned === undefined ? "" : ` ${unpin(pinned)}`}`,
+      `Server ${quote(server)} refused the handshake: ${sentence(reason)}${pinned === undefined ? "" : ` ${unpin(pinned)}`}`,
   },
   "version.unsupported": {
     code: "unsupported_protocol",
@@ -335,7 +335,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   },
   "method.refused": {
     code: "invalid_params",
-    say: ({ method, reason }) => `${quote(method)} ${MODEL_WORDS.refused}${reason}.`,
+    say: ({ method, reason }) => `${quote(method)} ${MODEL_WORDS.refused}${sentence(reason)}`,
   },
 
   "tool.unknown": {
@@ -359,7 +359,8 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   },
   "tool.badHeader": {
     code: "tool_not_found",
-    say: ({ server, tool, reason }) => `Tool ${quote(tool)} of server ${quote(server)} cannot be called: ${reason}.`,
+    say: ({ server, tool, reason }) =>
+      `Tool ${quote(tool)} of server ${quote(server)} cannot be called: ${sentence(reason)}`,
   },
 
   "rpc.error": {
@@ -392,7 +393,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "protocol.result": {
     code: "protocol_error",
     say: ({ server, method, reason, outcomeUnknown }) =>
-      `Server ${quote(server)} answered ${method} with an unusable result: ${reason}.${unknown(outcomeUnknown)}`,
+      `Server ${quote(server)} answered ${method} with an unusable result: ${sentence(reason)}${unknown(outcomeUnknown)}`,
   },
   "protocol.cursor": {
     code: "protocol_error",
@@ -452,12 +453,12 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "header.entry": {
     code: "config_error",
     say: ({ server, header, reason }) =>
-      `Server ${quote(server)}: the header ${quote(header)} of its entry ${reason}. Nothing was sent.`,
+      `Server ${quote(server)}: the header ${quote(header)} of its entry ${sentence(reason)} Nothing was sent.`,
   },
   "header.message": {
     code: "invalid_params",
     say: ({ server, header, reason }) =>
-      `A message for server ${quote(server)} needs the header ${quote(header)}, which ${reason}. Nothing was sent.`,
+      `A message for server ${quote(server)} needs the header ${quote(header)}, which ${sentence(reason)} Nothing was sent.`,
   },
   "http.status": {
     code: "http_error",
@@ -482,23 +483,28 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "auth.failed": {
     code: "auth_required",
     say: ({ server, reason, wwwAuthenticate = "", body, hint }) =>
-      `Sign-in to server ${quote(server)} failed: ${reason}.${hint ? ` ${hint}` : ""}${body && !OAUTH.test(wwwAuthenticate) ? ` The server says: ${body}` : ""}`,
+      `Sign-in to server ${quote(server)} failed: ${sentence(reason)}${hint ? ` ${hint}` : ""}${body && !OAUTH.test(wwwAuthenticate) ? ` The server says: ${body}` : ""}`,
   },
   "auth.unasked": {
     code: "auth_required",
     say: ({ server, reason }) =>
-      `Server ${quote(server)} asks for no sign-in: ${reason}. Use it as it is; if it wants a key, set that in "headers" of its entry.`,
+      `Server ${quote(server)} asks for no sign-in: ${sentence(reason)} Use it as it is; if it wants a key, set that in "headers" of its entry.`,
   },
   "auth.store": {
     code: "auth_required",
     say: ({ path, reason }) =>
-      `The sign-in store ${path} cannot be used: ${reason}. Repair or remove it, then sign in again.`,
+      `The sign-in store ${path} cannot be used: ${sentence(reason)} Repair or remove it, then sign in again.`,
   },
 };
 
 /** A name in double quotes with control characters escaped, so that a terminal never interprets it. */
 export function quote(name: string): string {
   return JSON.stringify(cut(name, QUOTED_CHARACTERS));
+}
+
+/** A server's own words may bring their full stop along. */
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 function unpin(revision: string): string {

@@ -28,6 +28,14 @@ test("a stderr of which only the frames of a deep stack are kept is told as that
   expect(said(frames)).toMatch(/ Its stderr ends with nothing but a stack trace\.$/);
 });
 
+test("a reason that is a sentence of its own ends with one full stop", () => {
+  const facts = { server: "s", rpcError: {}, pinned: "2025-06-18" };
+  const refused = (reason: string): string => SENTENCES["connect.refused"].say({ ...facts, reason });
+  expect(refused("error 1: Set API_KEY.")).toContain("error 1: Set API_KEY. Its entry");
+  expect(refused("error 1: no key")).toContain("error 1: no key. Its entry");
+  expect(SENTENCES["auth.failed"].say({ server: "s", reason: "Who are you?" })).toMatch(/failed: Who are you\?$/);
+});
+
 test("problems of config files without end are told in part, each in reasonable length", () => {
   const problems = Array.from({ length: 1000 }, (_, n) => `Problem ${n} ${"x".repeat(1000)}.`);
   const { message } = new AdapterError("server.unknown", { server: "s", configured: [], problems });
