@@ -22,10 +22,10 @@ const HEADER_OPTION = /^(-H|--?headers?)$/;
 const HEADER_NAME = /^[\w-]+$/;
 const NESTED_OPTION = /\s--?\w/;
 /** What follows is a command line. */
-const COMMAND_OPTION = /^(-[A-Za-z]*c|--?(stdio|command|cmd|exec))$/;
+const COMMAND_OPTION = /^(-[A-Za-z]*c|\/[cCkK]|--?(stdio|[cC]ommand|cmd|exec))$/;
 /** One word of it, perhaps in quotes; not what a shell would run in its place. */
 const WORD = String.raw`(?:"((?:\$\{[^{}]*\}|[^"$\x60])*)"|'([^']*)'|((?:\$\{[^{}]*\}|[^\s;&|()<>"'$\x60])+))`;
-const COMMAND_ASSIGNMENT = new RegExp(String.raw`((?:^|[\s;&|(])([A-Za-z_]\w*)=)${WORD}`, "g");
+const COMMAND_ASSIGNMENT = new RegExp(String.raw`((?:^|[\s;&|("]|\$env:)([A-Za-z_]\w*)=)${WORD}`, "g");
 const COMMAND_VALUE = new RegExp(String.raw`((?:^|\s)(--?[\w.-]+)(?:=|\s+)(?!-))${WORD}`, "g");
 /** As docker and env have it, and a header. */
 const ASSIGNMENT = /^([\w.-]+)(=|:\s+)(.+)$/s;
@@ -59,7 +59,10 @@ export function replaceInArguments(args: readonly string[], replace: (secret: st
   return args.map((argument) => {
     const before = option;
     // Some take a header as two arguments: its name stands for the option then.
-    const isName = OPTION.test(argument) || (HEADER_OPTION.test(before) && HEADER_NAME.test(argument));
+    const isName =
+      OPTION.test(argument) ||
+      COMMAND_OPTION.test(argument) ||
+      (HEADER_OPTION.test(before) && HEADER_NAME.test(argument));
     option = isName ? argument : "";
     if (isName) return argument;
     if (!argument.startsWith("-") && isNamedSecret(before, argument)) return replace(argument);

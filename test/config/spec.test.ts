@@ -302,6 +302,15 @@ describe("secrets", () => {
       expect(await secrets({ command: "sh", args })).toEqual(expected);
   });
 
+  it.each([
+    ["/c", "set API_KEY=key-12345&& npx server"],
+    ["/C", 'set "API_KEY=key-12345" && npx server'],
+    ["-Command", "$env:API_KEY='key-12345'; npx server"],
+    ["-c", '$env:API_KEY="key-12345"; npx server'],
+  ])("are the values alone where a shell of Windows is to run %s %j", async (option, command) => {
+    expect(await secrets({ command: "cmd", args: [option, command] })).toEqual(["key-12345"]);
+  });
+
   it("are known as the address spells them", async () => {
     place.env["MIXED"] = "a b+c/d{e}";
     const { secrets: found, endpoint } = await place.spec({ url: "http://h/${MIXED}?v=${MIXED}&key=Ab+Cd/Ef==" });
