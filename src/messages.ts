@@ -316,7 +316,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "connect.refused": {
     code: "connect_failed",
     say: ({ server, reason, pinned }) =>
-      `Server ${quote(server)} refused the handshake: ${sentence(reason)}${pinned === undefined ? "" : ` ${unpin(pinned)}`}`,
+      `Server ${quote(server)} refused the handshake: ${sentence(reason)}${pinned === undefined ? "" : ` ${unpin(pinned, " if that is the matter,")}`}`,
   },
   "version.unsupported": {
     code: "unsupported_protocol",
@@ -507,8 +507,8 @@ function sentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
-function unpin(revision: string): string {
-  return `Its entry pins "protocol" to ${revision}: name the one that it speaks there, or "auto".`;
+function unpin(revision: string, condition = ""): string {
+  return `Its entry pins "protocol" to ${revision}:${condition} name the one that it speaks there, or "auto".`;
 }
 
 /** The SDKs' servers put the code into the message as well. */
