@@ -128,9 +128,13 @@ export class Settings {
   }
 
   #closeIfGone(scope: Scope, view: ConfigView, slot: Slot, configPath: string | undefined): void {
-    const { name, spec } = slot;
+    const { name, spec, target } = slot;
     const entry = view.servers.get(name);
-    if (entry?.enabled === true && entry.configPath === spec.configPath) return;
+    const isOwn = entry?.configPath === spec.configPath;
+    if (entry?.enabled === true && isOwn) return;
+    // Whoever named its file is not concerned by what another says over it.
+    const isOverridden = entry !== undefined && !(isOwn && entry.switchedIn === spec.configPath);
+    if (isOverridden && configPath === undefined && target.configPath !== undefined) return;
     if (isOf(view, spec)) void this.#registry.close(scope, spec);
     // Its file is not read any more, which may be so for a moment only: calls go on.
     else if (view.isComplete && isFoundBy(slot, scope, configPath)) this.#registry.release(scope, spec);

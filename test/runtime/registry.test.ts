@@ -210,6 +210,26 @@ describe("a change of the config", () => {
     expect(host.pids("plain")).toHaveLength(1);
   });
 
+  test.each([
+    ["disables", { enabled: false }],
+    ["replaces", { command: "another" }],
+  ])("that %s an entry in another file over its own closes nothing that is named by its own", async (_, over) => {
+    const host = make().serve("hang", "timing", "hang");
+    const named = { configPath: ".mcp.json", server: "hang" };
+    host.write(".mcp.json", readFileSync(host.configPath, "utf8"));
+    const running = host.step("mcp_call", { ...named, tool: "hang" });
+    await waitFor("the call is running", () => host.received("hang", "tools/call").length === 1);
+    host.write(".rpi/mcp.json", { mcpServers: { hang: over } });
+    await host.run("mcp_list", {});
+    await host.run("mcp_call", { ...named, tool: "echo" });
+    expect(running.poll()).toEqual({ tag: "pending" });
+    expect(host.pids("hang")).toHaveLength(1);
+    host.write(".rpi/mcp.json", {}).write(".mcp.json", { mcpServers: {} });
+    await host.run("mcp_list", {});
+    await waitFor("its process is gone", () => !host.pids("hang").some(isAlive));
+    running.destroy();
+  });
+
   test("that breaks a file for a moment, as an editor does, closes nothing that it configured", async () => {
     const host = make({ trust: "always" }).serve("hang", "timing", "hang");
     const written = readFileSync(host.configPath, "utf8");

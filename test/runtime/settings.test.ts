@@ -7,6 +7,7 @@ import { LIMITS } from "../../src/limits.ts";
 import { Redactor } from "../../src/redactor.ts";
 import { Registry, type Scope } from "../../src/runtime/registry.ts";
 import { Settings } from "../../src/runtime/settings.ts";
+import type { Target } from "../../src/runtime/target.ts";
 import { waitFor } from "../support/wait.ts";
 
 const folders: string[] = [];
@@ -101,6 +102,7 @@ test("a look from one of very many folders of a session comes to an end", async 
         return scopes.map((scope) => ({
           name: "it",
           scope,
+          target: {},
           spec: { configPath },
           connection: undefined,
         }));
@@ -145,14 +147,16 @@ test("an unknown server is told with what is configured, and with the files that
 });
 
 /** A registry of connections that were made like this, and the files of those that are closed. */
-function registryOf(made: readonly { readonly scope: Scope; readonly configPath: string }[]): {
+function registryOf(
+  made: readonly { readonly scope: Scope; readonly configPath: string; readonly target?: Target }[],
+): {
   readonly registry: Registry;
   readonly closed: string[];
 } {
   const closed: string[] = [];
   const registry = {
     status: () =>
-      made.map(({ scope, configPath }) => ({ name: "it", scope, target: { configPath }, spec: { configPath } })),
+      made.map(({ scope, configPath, target = {} }) => ({ name: "it", scope, target, spec: { configPath } })),
     close: async (_: Scope, { configPath }: { configPath: string }) => void closed.push(configPath),
   } as unknown as Registry;
   return { registry, closed };
@@ -163,7 +167,11 @@ test("the connection of an entry in whose place another file's came is closed, a
   mkdirSync(join(scope.cwd, ".rpi"));
   const [before, now] = [join(scope.cwd, ".mcp.json"), join(scope.cwd, ".rpi", "mcp.json")];
   for (const path of [before, now]) writeFileSync(path, JSON.stringify({ mcpServers: { it: { command: "one" } } }));
-  const made = [before, now, join(scope.cwd, "elsewhere.json")].map((configPath) => ({ scope, configPath }));
+  const elsewhere = join(scope.cwd, "elsewhere.json");
+  const made = [
+    ...[before, now].map((configPath) => ({ scope, configPath })),
+    ...[before, elsewhere].map((configPath) => ({ scope, configPath, target: { configPath } })),
+  ];
   const { registry, closed } = registryOf(made);
   const settings = new Settings({ limits: LIMITS, redactor: new Redactor(), registry });
   expect((await settings.view(scope)).servers.get("it")?.configPath).toBe(now);
@@ -174,7 +182,7 @@ test("the connection of an entry that a named file has no longer is closed, in w
   const { scope } = place();
   const configPath = join(scope.cwd, "mcp.json");
   writeFileSync(configPath, JSON.stringify({ mcpServers: {} }));
-  const { registry, closed } = registryOf([{ scope: { ...scope, cwd: tmpdir() }, configPath }]);
+  const { registry, closed } = registryOf([{ scope: { ...scope, cwd: tmpdir() }, configPath, target: { configPath } }]);
   const settings = new Settings({ limits: LIMITS, redactor: new Redactor(), registry });
   await settings.view(scope, configPath);
   expect(closed).toEqual([configPath]);
