@@ -41,6 +41,8 @@ export class StandingStream {
   #openedAt = Number.POSITIVE_INFINITY;
   /** Ends in a row before anything came, and soon. */
   #futile = 0;
+  /** The last answer was a refusal that may pass. */
+  #mayPass = false;
   /** The server does not say that the stream is open before it has something to say. */
   #slow = false;
   #notBefore = 0;
@@ -73,7 +75,7 @@ export class StandingStream {
     return new Promise((resolve) => {
       const look = (): void => {
         const isWaiting = request.answered?.() === false && request.cancellation?.cancelled !== true;
-        if (isWaiting && this.#state !== "refused") return;
+        if (isWaiting && this.#state !== "refused" && !this.#isExhausted) return;
         this.#watchers.delete(look);
         resolve();
       };
@@ -81,6 +83,10 @@ export class StandingStream {
       request.cancellation?.onCancel(look);
       look();
     });
+  }
+
+  get #isExhausted(): boolean {
+    return this.#futile >= this.#options.client.limits.resumeAttempts;
   }
 
   get #mayOpenSoon(): boolean {
@@ -127,6 +133,7 @@ export class StandingStream {
       await client.exchange(this.#request(), (response) => this.#follow(response, stream, decided));
       this.#notBefore = performance.now() + stream.retryMs;
     } catch (error) {
+      if (!this.#attempt.cancelled) this.#mayPass = isSituation(error, "auth.required");
       if (!MAY_PASS.some((situation) => isSituation(error, situation))) this.#state = "refused";
       if (!this.#attempt.cancelled) this.#notBefore = performance.now() + stream.retryMs;
     }
@@ -138,13 +145,16 @@ export class StandingStream {
   async #follow(response: HttpResponse, stream: ReplyStream, decided: () => void): Promise<void> {
     const { limits } = this.#options.client;
     if (!response.ok || response.contentType !== "text/event-stream") {
-      const mayPass = response.status >= 500 || MAY_PASS_STATUS.has(response.status);
-      if (!mayPass && !this.#wasOpen) this.#state = "refused";
+      this.#mayPass = MAY_PASS_STATUS.has(response.status);
+      if (!this.#mayPass && response.status < 500 && !this.#wasOpen) this.#state = "refused";
       return response.skip(limits.refusalBytes, limits.lingerMs);
     }
     response.unref();
     this.#state = "open";
     this.#wasOpen = true;
+    // What kept it from being opened has passed.
+    if (this.#mayPass) this.#futile = 0;
+    this.#mayPass = false;
     this.#openedAt = performance.now();
     decided();
     await stream.read(response);
@@ -171,7 +181,10 @@ export class StandingStream {
     const isFutile = !stream.advanced && performance.now() - this.#openedAt < client.limits.defaultRetryMs;
     // One that was given up here says nothing of the server.
     if (!this.#attempt.cancelled) this.#futile = isFutile ? this.#futile + 1 : 0;
-    this.#state = this.#futile >= client.limits.resumeAttempts || client.stopped.aborted ? "refused" : "closed";
+    // A sign-in takes a person longer than all attempts in a row.
+    const isSeldom = this.#isExhausted && this.#mayPass;
+    if (isSeldom) this.#notBefore = performance.now() + client.limits.maxRetryMs;
+    this.#state = (this.#isExhausted && !isSeldom) || client.stopped.aborted ? "refused" : "closed";
     if (this.#state === "closed" && this.#calls > 0) this.#openInTime();
   }
 

@@ -81,6 +81,12 @@ function passing(status: number): readonly [string, Scenario] {
   return [name, slow(get)];
 }
 
+/** Wants a sign-in that takes a person longer than all attempts in a row. */
+function unauthorized(exchange: FaultExchange): void {
+  if (exchange.server.count("get-401-long") <= 5) exchange.respond(401, { "www-authenticate": "Bearer" }, "not now");
+  else exchange.begin();
+}
+
 function refusing(status: number, type = "text/plain", body = "no"): Scenario {
   return { opening: OPENING, get: (exchange) => exchange.respond(status, { "content-type": type }, body) };
 }
@@ -95,6 +101,7 @@ const server = FaultServer.forTests({
   "get-500": refusing(500),
   "get-html": refusing(200, "text/html", "<p>no</p>"),
   ...Object.fromEntries([401, 408, 425, 429].map(passing)),
+  "get-401-long": slow(unauthorized),
   "get-405": { opening: OPENING },
   "get-hangs": { opening: OPENING, get: () => undefined },
   "get-retries": {
@@ -213,6 +220,16 @@ describe("the stream on which servers ask", () => {
     await client.handshake({ ...SESSION_WIRE, listens: true });
     for (const text of ["x", "y"]) await client.call(text, { mayAsk: true });
     expect(gets(path)).toBe(2);
+    await client.transport.close();
+  });
+
+  test("comes also where that takes longer than all attempts in a row", async () => {
+    const limits = { ...LIMITS, defaultRetryMs: 20, resumeAttempts: 3, maxRetryMs: 100 };
+    const client = await httpClient(server.url("get-401-long"), { limits });
+    await client.handshake({ ...SESSION_WIRE, listens: true });
+    for (let call = 0; call < 20 && gets("get-401-long") < 6; call++) await client.call("x", { mayAsk: true });
+    // One may be given up with its call.
+    expect(gets("get-401-long")).toBeGreaterThanOrEqual(6);
     await client.transport.close();
   });
 
