@@ -36,7 +36,7 @@ export class HttpTransport implements Transport {
   /** All headers that every POST carries from now on. */
   #constant: readonly string[] = [];
   #standing: StandingStream | undefined;
-  /** The server answers on the standing stream, so it must stand open before a call. */
+  /** The server answers on the standing stream, so it must stand open before a request. */
   #answersApart = false;
   #closing: Promise<void> | undefined;
 
@@ -63,7 +63,7 @@ export class HttpTransport implements Transport {
   }
 
   send(message: JsonRpcMessage, options: SendOptions = {}): Promise<void> {
-    if (options.mayAsk === true && (this.#wire?.listens === true || this.#answersApart))
+    if ((options.mayAsk === true && this.#wire?.listens === true) || (this.#answersApart && isRequest(message)))
       return this.#listening(() => this.#send(message, options));
     return this.#send(message, options);
   }

@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, test } from "@jest/globals";
+import { Cancellation } from "../../src/cancellation.ts";
 import type { HostServices } from "../../src/contract.ts";
 import { type FaultExchange, FaultServer, type Scenario } from "../support/http-fault-server.ts";
 import { harnesses, type PluginHarness, textOf } from "../support/plugin-harness.ts";
+import { httpClient, textOf as textOfReply } from "../support/transport-client.ts";
 import { waitFor } from "../support/wait.ts";
 
 const make = harnesses();
@@ -29,7 +31,29 @@ function apart(delayMs: number | undefined, get?: (exchange: FaultExchange) => v
   };
 }
 
+/** Answers calls and lists there, drops what comes while no stream stands open, and ends each after its first answer. */
+function apartForAll(): Scenario {
+  return {
+    opening: OPENING,
+    get: (exchange) => {
+      streams.push(exchange);
+      exchange.begin();
+      exchange.chunk("retry: 20\n\n");
+    },
+    on: "*",
+    post: async (exchange) => {
+      if (exchange.seen.rpc.method?.startsWith("tools/") !== true) return exchange.good();
+      exchange.respond(202);
+      if (exchange.seen.rpc.method === "tools/call") await waitFor("a stream is open", () => streams.length > 0);
+      const stream = streams.pop();
+      stream?.event(exchange.answer());
+      stream?.finish();
+    },
+  };
+}
+
 const server = FaultServer.forTests({
+  all: apartForAll(),
   soon: apart(0),
   later: apart(300),
   never: apart(undefined),
@@ -86,5 +110,19 @@ describe("a call that a server accepts, to answer it on the standing stream,", (
     expect(step.poll()).toMatchObject({ tag: "err", code: "cancelled" });
     const late = await host.failure("mcp_call", { ...host.callParams("server", "echo", {}), timeoutSeconds: 1 });
     expect(late).toMatchObject({ code: "timeout", details: { outcomeUnknown: true } });
+  });
+
+  test("has the stream opened before later lists too, which may be answered there", async () => {
+    const client = await httpClient(server.url("all"));
+    await client.handshake();
+    expect(textOfReply(await client.call("x", { mayAsk: true }))).toBe("x");
+    // What was sent before them is read by then: the end of the stream.
+    for (let count = 0; count < 3; count++) await client.request("ping");
+    const cancellation = new Cancellation();
+    const callOff = setTimeout(() => cancellation.cancel(), 5000);
+    const listed = await client.request("tools/list", {}, { cancellation }).catch(() => undefined);
+    clearTimeout(callOff);
+    expect(listed).toMatchObject({ result: { tools: [{ name: "echo" }] } });
+    await client.transport.close();
   });
 });
