@@ -35,8 +35,14 @@ export function programOnWindows({ command, args, env, cwd }: SpawnOptions, disk
 
 function find(search: Search, disk: Disk, missing: string): string {
   const found = findOnWindows(search, disk.isFile);
-  if (found !== undefined) return found;
-  throw Object.assign(new Error(missing), { code: "ENOENT" });
+  if (found === undefined) throw notFound(missing);
+  // Of any other path the system says so itself; for a batch file it starts cmd.exe, which is there.
+  if (isBatchFile(found) && !disk.isFile(found)) throw notFound("there is no such file");
+  return found;
+}
+
+function notFound(reason: string): Error {
+  return Object.assign(new Error(reason), { code: "ENOENT" });
 }
 
 function direct(file: string, args: readonly string[]): Program {

@@ -67,6 +67,11 @@ describe("the program behind a command on Windows", () => {
 
   it("that cannot be started says why", () => {
     expect(() => program("uvx")).toThrow("PATH does not lead to it");
+    // cmd.exe would start, and end as a server that crashed.
+    for (const gone of ["C:\\gone\\x.cmd", ".\\gone.bat"])
+      expect(() => program(gone)).toThrow(
+        expect.objectContaining({ code: "ENOENT", message: "there is no such file" }),
+      );
     expect(() => program("sub\\py.py")).toThrow("PATH does not lead to python3, which its first line names");
     expect(() => program("npx", "a\nb")).toThrow("it is a batch file, which takes no argument with a line end");
   });
