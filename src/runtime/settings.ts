@@ -135,9 +135,10 @@ export class Settings {
     // Whoever named its file is not concerned by what another says over it.
     const isOverridden = entry !== undefined && !(isOwn && entry.switchedIn === spec.configPath);
     if (isOverridden && configPath === undefined && target.configPath !== undefined) return;
-    if (isOf(view, spec)) void this.#registry.close(scope, spec);
-    // Its file is not read any more, which may be so for a moment only: calls go on.
-    else if (view.isComplete && isFoundBy(slot, scope, configPath)) this.#registry.release(scope, spec);
+    const isRead = isOf(view, spec);
+    if (isRead && entry?.enabled !== true) void this.#registry.close(scope, spec);
+    // Another file's entry counts now, or its own is not read any more, which may be so for a moment only: calls go on.
+    else if (isRead || (view.isComplete && isFoundBy(slot, scope, configPath))) this.#registry.release(scope, spec);
   }
 }
 

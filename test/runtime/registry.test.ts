@@ -267,6 +267,21 @@ describe("a change of the config", () => {
     await host.call("hang", "echo");
   });
 
+  test("that replaces an entry in another file lets a running call end on the old connection, which goes with it", async () => {
+    const host = make({ trust: "always" }).serve("hang", "timing", "hang");
+    const written = readFileSync(host.configPath, "utf8");
+    host.write(".mcp.json", written);
+    const running = host.step("mcp_call", { server: "hang", tool: "hang" });
+    await waitFor("the call is running", () => host.received("hang", "tools/call").length === 1);
+    host.write(".rpi/mcp.json", written);
+    await host.run("mcp_call", { server: "hang", tool: "echo" });
+    expect(running.poll()).toEqual({ tag: "pending" });
+    const [old] = host.pids("hang");
+    running.destroy();
+    await waitFor("the old process is gone", () => old !== undefined && !isAlive(old));
+    expect(host.pids("hang").filter(isAlive)).toHaveLength(1);
+  });
+
   test("while a call is being asked about lets that call go on with the old connection, which goes with it", async () => {
     let allow: (allowed: boolean) => void = () => undefined;
     const asked: string[] = [];

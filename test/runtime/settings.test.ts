@@ -146,23 +146,26 @@ test("an unknown server is told with what is configured, and with the files that
   });
 });
 
-/** A registry of connections that were made like this, and the files of those that are closed. */
+/** A registry of connections that were made like this, and the files of those that are closed, or taken out of use. */
 function registryOf(
   made: readonly { readonly scope: Scope; readonly configPath: string; readonly target?: Target }[],
 ): {
   readonly registry: Registry;
   readonly closed: string[];
+  readonly released: string[];
 } {
   const closed: string[] = [];
+  const released: string[] = [];
   const registry = {
     status: () =>
       made.map(({ scope, configPath, target = {} }) => ({ name: "it", scope, target, spec: { configPath } })),
     close: async (_: Scope, { configPath }: { configPath: string }) => void closed.push(configPath),
+    release: (_: Scope, { configPath }: { configPath: string }) => void released.push(configPath),
   } as unknown as Registry;
-  return { registry, closed };
+  return { registry, closed, released };
 }
 
-test("the connection of an entry in whose place another file's came is closed, and no other", async () => {
+test("the connection of an entry in whose place another file's came is taken out of use, and no other", async () => {
   const { scope } = place();
   mkdirSync(join(scope.cwd, ".rpi"));
   const [before, now] = [join(scope.cwd, ".mcp.json"), join(scope.cwd, ".rpi", "mcp.json")];
@@ -172,10 +175,10 @@ test("the connection of an entry in whose place another file's came is closed, a
     ...[before, now].map((configPath) => ({ scope, configPath })),
     ...[before, elsewhere].map((configPath) => ({ scope, configPath, target: { configPath } })),
   ];
-  const { registry, closed } = registryOf(made);
+  const { registry, closed, released } = registryOf(made);
   const settings = new Settings({ limits: LIMITS, redactor: new Redactor(), registry });
   expect((await settings.view(scope)).servers.get("it")?.configPath).toBe(now);
-  expect(closed).toEqual([before]);
+  expect({ closed, released }).toEqual({ closed: [], released: [before] });
 });
 
 test("the connection of an entry that a named file has no longer is closed, in whatever folder it was made", async () => {
