@@ -1,4 +1,4 @@
-import { type Endpoint, oauthSecrets } from "../server-spec.ts";
+import { type Endpoint, oauthSecrets, type ServerSpec } from "../server-spec.ts";
 import { isNamedSecret, isPlainFact, replaceInArguments, replaceInText } from "./written-secrets.ts";
 
 const LEAST_CHARACTERS = 8;
@@ -12,10 +12,12 @@ export interface SecretSources {
   readonly plain: readonly string[];
 }
 
-/** Every value of a server that must not be shown. */
-export function secretsOf({ endpoint, used, plain }: SecretSources): readonly string[] {
+/** Every value of a server that must not be shown, and of those the values of variables. */
+export function secretsOf({ endpoint, used, plain }: SecretSources): Pick<ServerSpec, "secrets" | "variables"> {
+  const isSecret = (value: string): boolean => value.length >= LEAST_CHARACTERS && !plain.includes(value);
   const found = new Set<string>();
   for (const [name, value] of used) if (value !== undefined && !isPlainFact(name)) found.add(value);
+  const variables = [...found].filter(isSecret);
   const add = (secret: string): string => {
     for (const part of [secret, ...afterScheme(secret)]) found.add(part);
     return secret;
@@ -34,7 +36,7 @@ export function secretsOf({ endpoint, used, plain }: SecretSources): readonly st
     for (const [name, value] of Object.entries(endpoint.headers)) if (!PLAIN_HEADER.test(name)) add(value);
     if (endpoint.oauth) for (const part of oauthSecrets(endpoint.oauth)) found.add(part);
   }
-  return [...found].filter((value) => value.length >= LEAST_CHARACTERS && !plain.includes(value));
+  return { secrets: [...found].filter(isSecret), variables };
 }
 
 /** `xyz` of `Bearer xyz`. */

@@ -42,7 +42,7 @@ export function expandSpec(entry: CheckedEntry, provenance: Provenance, around: 
     endpoint,
     autoApprove,
     fingerprint: fingerprintOf(endpoint, entry.protocol),
-    secrets: secretsOf({ endpoint, used: expansion.used, plain: [around.cwd, around.home] }),
+    ...secretsOf({ endpoint, used: expansion.used, plain: [around.cwd, around.home] }),
   };
   return { spec: Object.freeze(spec), used: expansion.used };
 }

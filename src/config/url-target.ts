@@ -21,6 +21,6 @@ export function specForUrl(text: string): ServerSpec {
     stopOnCancel: false,
     autoApprove: [],
     fingerprint: fingerprintOf(endpoint, "auto"),
-    secrets: secretsOf({ endpoint, used: new Map(), plain: [] }),
+    ...secretsOf({ endpoint, used: new Map(), plain: [] }),
   } satisfies ServerSpec);
 }

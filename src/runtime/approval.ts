@@ -2,7 +2,7 @@ import type { Cancellation } from "../cancellation.ts";
 import type { ApprovalRequest, HostServices, Trust } from "../contract.ts";
 import { AdapterError, reasonOf } from "../errors.ts";
 import type { Facts } from "../messages.ts";
-import type { Redactor } from "../redactor.ts";
+import { Redactor } from "../redactor.ts";
 import { serverContext } from "../server-context.ts";
 import { isWantedByProject, type ServerSpec } from "../server-spec.ts";
 import { matchesAny } from "./patterns.ts";
@@ -133,10 +133,19 @@ export function startDenied(
   });
 }
 
+/** Masks what a project does not know. What it writes itself is shown: made to look like a secret it would hide what runs. */
+function forProject({ variables }: ServerSpec): Redactor {
+  const redactor = new Redactor();
+  redactor.add(variables);
+  return redactor;
+}
+
 type Verdict = "allowed" | "refused" | "withdrawn";
 
 /** What the person reads before it starts; the values of secret variables are nobody's to read. */
-function startRequest({ name: server, endpoint, configPath }: ServerSpec, redactor: Redactor): ApprovalRequest {
+function startRequest(spec: ServerSpec, known: Redactor): ApprovalRequest {
+  const { name: server, endpoint, configPath } = spec;
+  const redactor = spec.origin === "project" ? forProject(spec) : known;
   const where = configPath === undefined ? {} : { configPath };
   if (endpoint.kind === "http") return { server, action: "start", url: redactor.text(endpoint.url), ...where };
   const args = endpoint.args.map((arg) => redactor.text(arg));
