@@ -7,7 +7,7 @@ import type { Transport, TransportFactory } from "./transport.ts";
 
 const GUESS_MS = 10_000;
 
-/** The transports to a URL: loaded when the first is needed, which a user of programs never does. */
+/** The transports to a URL. */
 export function overHttp(transport: HttpEndpoint["transport"], options: HttpTransportOptions): TransportFactory {
   if (transport === "sse") return { create: () => new LegacySseTransport(options), rejectionOf };
   const { limits } = options;
