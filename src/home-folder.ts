@@ -1,9 +1,9 @@
 import { isAbsolute, parse } from "node:path";
-import { seldom } from "./seldom.ts";
 
+/** The module is not imported: that takes the first call a millisecond, and hardly any needs it. */
 const SOURCES: readonly (() => string)[] = [
-  () => seldom("node:os").homedir(),
-  () => seldom("node:os").userInfo().homedir,
+  () => process.getBuiltinModule("node:os").homedir(),
+  () => process.getBuiltinModule("node:os").userInfo().homedir,
 ];
 
 /**

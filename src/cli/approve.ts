@@ -2,7 +2,7 @@ import { commandLine } from "../command-line.ts";
 import type { ApprovalRequest, ServerContext } from "../contract.ts";
 import { isAdapterError } from "../errors.ts";
 import { Redactor } from "../redactor.ts";
-import { startDenied } from "../runtime/approval.ts";
+import { maskFor, startDenied } from "../runtime/approval.ts";
 import { isWantedByProject, type ServerSpec } from "../server-spec.ts";
 import type { Person } from "./person.ts";
 import { specOf, type Where } from "./servers.ts";
@@ -34,9 +34,9 @@ export async function assertApproved(spec: ServerSpec, terminal: Terminal, signa
   if (!isProjects(spec)) return;
   if (!terminal.interactive) throw startDenied(spec, "untrusted");
   const { Person } = await import("./person.ts");
-  const redactor = new Redactor();
-  redactor.add(spec.secrets);
-  const what = endpoint.kind === "http" ? redactor.text(endpoint.url) : "";
+  const known = new Redactor();
+  known.add(spec.secrets);
+  const what = endpoint.kind === "http" ? maskFor(spec, known).text(endpoint.url) : "";
   if (await asked(new Person(terminal), spec, what, "Sign in to it?", signal)) return;
   throw startDenied(spec, "refused");
 }

@@ -1,11 +1,11 @@
 import { chmod, mkdir, realpath, rename, stat, unlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { insisting } from "../auth/store/momentary.ts";
 import { type FoundImport, type FoundServer, findImports } from "../config/imports/find.ts";
 import { DIALECTS } from "../config/imports/read.ts";
 import { placeOf } from "../config/place.ts";
 import { isInside } from "../config/plugins/contain.ts";
 import { AdapterError, reasonOf } from "../errors.ts";
+import { insisting } from "../momentary.ts";
 import { fromProcessFolder } from "../process-folder.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import { masked, type Plan, planImport } from "./import-plan.ts";

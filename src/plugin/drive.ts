@@ -83,11 +83,12 @@ async function watched(
  * ten, and a host may give one signal to any number of calls.
  */
 function uncounted(signal: AbortSignal | undefined): () => void {
+  if (signal === undefined) return () => undefined;
   const move = (by: number): void => {
     try {
-      const limit = signal === undefined ? 0 : getMaxListeners(signal);
+      const limit = getMaxListeners(signal);
       // 0 is no limit, as of every signal in newer Nodes.
-      if (signal !== undefined && limit > 0) setMaxListeners(limit + by, signal);
+      if (limit > 0) setMaxListeners(limit + by, signal);
     } catch {
       // Older Nodes refuse to tell the limit of one that has none, and all of them of what only looks like a signal.
     }

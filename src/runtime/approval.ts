@@ -133,8 +133,12 @@ export function startDenied(
   });
 }
 
-/** Masks what a project does not know. What it writes itself is shown: made to look like a secret it would hide what runs. */
-function forProject({ variables }: ServerSpec): Redactor {
+/**
+ * Masks what a person who is asked about a server must not see. Of a project's only what it does not know: what it writes itself is
+ * shown, since made to look like a secret it would hide what runs.
+ */
+export function maskFor({ origin, variables }: ServerSpec, known: Redactor): Redactor {
+  if (origin !== "project") return known;
   const redactor = new Redactor();
   redactor.add(variables);
   return redactor;
@@ -145,7 +149,7 @@ type Verdict = "allowed" | "refused" | "withdrawn";
 /** What the person reads before it starts; the values of secret variables are nobody's to read. */
 function startRequest(spec: ServerSpec, known: Redactor): ApprovalRequest {
   const { name: server, endpoint, configPath } = spec;
-  const redactor = spec.origin === "project" ? forProject(spec) : known;
+  const redactor = maskFor(spec, known);
   const where = configPath === undefined ? {} : { configPath };
   if (endpoint.kind === "http") return { server, action: "start", url: redactor.text(endpoint.url), ...where };
   const args = endpoint.args.map((arg) => redactor.text(arg));

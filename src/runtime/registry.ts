@@ -43,7 +43,10 @@ export interface AcquireOptions extends Patience {
   readonly target: Target;
 }
 
-export interface Slot {
+/** What others see of a slot. */
+export type SlotStatus = Readonly<Pick<Slot, "name" | "scope" | "target" | "spec" | "connection">>;
+
+interface Slot {
   readonly key: string;
   readonly scope: Scope;
   readonly name: string;
@@ -124,7 +127,7 @@ export class Registry {
   }
 
   /** The connections of one scope, those included that are still being made although others are wanted since. */
-  status(scope: Scope): readonly Slot[] {
+  status(scope: Scope): readonly SlotStatus[] {
     return this.#all().filter((slot) => slot.scope.key === scope.key);
   }
 

@@ -7,7 +7,7 @@ import type { Redactor } from "../redactor.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import { soon } from "../soon.ts";
 import { startDenied } from "./approval.ts";
-import type { Registry, Scope, Slot } from "./registry.ts";
+import type { Registry, Scope, SlotStatus } from "./registry.ts";
 import type { Target } from "./target.ts";
 
 export interface SettingsOptions {
@@ -127,7 +127,7 @@ export class Settings {
       if (slot.scope.cwd === scope.cwd) this.#closeIfGone(scope, view, slot, undefined);
   }
 
-  #closeIfGone(scope: Scope, view: ConfigView, slot: Slot, configPath: string | undefined): void {
+  #closeIfGone(scope: Scope, view: ConfigView, slot: SlotStatus, configPath: string | undefined): void {
     const { name, spec, target } = slot;
     const entry = view.servers.get(name);
     const isOwn = entry?.configPath === spec.configPath;
@@ -146,7 +146,7 @@ export class Settings {
 const NOTHING: ConfigView = { servers: new Map(), problems: [], files: [], isComplete: true };
 
 /** Whether a connection was made for whoever named this file, or none, in this folder. */
-function isFoundBy({ target, scope: made }: Slot, { cwd }: Scope, configPath: string | undefined): boolean {
+function isFoundBy({ target, scope: made }: SlotStatus, { cwd }: Scope, configPath: string | undefined): boolean {
   if (target.url !== undefined) return false;
   if (configPath === undefined || target.configPath === undefined)
     return configPath === target.configPath && made.cwd === cwd;

@@ -3,7 +3,6 @@ import { type FileHandle, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { AdapterError } from "../errors.ts";
 import { withoutHalfCharacter } from "../half-character.ts";
-import { seldom } from "../seldom.ts";
 
 const PIECE_CHARACTERS = 2_097_152;
 
@@ -61,7 +60,7 @@ export class Spill {
    */
   #folder(): string {
     if (this.#path !== undefined && existsSync(this.#path)) return this.#path;
-    const path = mkdtempSync(join(this.#parent ?? seldom("node:os").tmpdir(), "rpi-mcp-"));
+    const path = mkdtempSync(join(this.#parent ?? process.getBuiltinModule("node:os").tmpdir(), "rpi-mcp-"));
     this.#forgetFolder();
     if (folders.size === 0) process.on("exit", removeFolders);
     folders.add(path);

@@ -2,7 +2,6 @@ import type { ContentBlock } from "../contract.ts";
 import { cut } from "../cut.ts";
 import type { Limits } from "../limits.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
-import { seldom } from "../seldom.ts";
 
 const UNKNOWN_CHARACTERS = 2000;
 /** Beyond this, blocks are no longer something to read one by one. */
@@ -106,10 +105,15 @@ function holds(blocks: readonly ContentBlock[], value: unknown, json: string): b
 function says(candidate: string, value: unknown, characters: number): boolean {
   try {
     const parsed: unknown = JSON.parse(candidate);
-    return JSON.stringify(parsed).length === characters && seldom("node:util").isDeepStrictEqual(parsed, value);
+    return JSON.stringify(parsed).length === characters && isSame(parsed, value);
   } catch {
     return false; // Ordinary text, or nested without end: no JSON to compare.
   }
+}
+
+/** Not imported: that takes the first call a millisecond, and hardly any needs it. */
+function isSame(one: unknown, other: unknown): boolean {
+  return process.getBuiltinModule("node:util").isDeepStrictEqual(one, other);
 }
 
 function looksLikeJson(candidate: string): boolean {

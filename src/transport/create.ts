@@ -2,7 +2,9 @@ import type { Limits } from "../limits.ts";
 import type { Redactor } from "../redactor.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import type { SignIn } from "./client.ts";
-import type { TransportFactory } from "./transport.ts";
+import type { Transport, TransportFactory } from "./transport.ts";
+
+const GUESS_MS = 10_000;
 
 export interface CreateOptions {
   readonly limits: Limits;
@@ -10,7 +12,7 @@ export interface CreateOptions {
   readonly signIn?: SignIn;
 }
 
-/** The only place, with `overHttp`, that names the concrete transports. */
+/** The only place that names the concrete transports. */
 export async function transportFactory(
   spec: ServerSpec,
   { limits, redactor, signIn }: CreateOptions,
@@ -22,6 +24,12 @@ export async function transportFactory(
   }
   const { url, headers, transport } = endpoint;
   const options = { server, url, headers, limits, ...(signIn === undefined ? {} : { signIn }) };
-  const { overHttp } = await import("./over-http.ts");
-  return overHttp(transport, options);
+  const { HttpTransport } = await import("./http.ts");
+  const { LegacySseTransport } = await import("./legacy-sse.ts");
+  const { rejectionOf } = await import("./refusal.ts");
+  if (transport === "sse") return { create: () => new LegacySseTransport(options), rejectionOf };
+  // It is only a guess then: a server that keeps the connection open and says nothing must not hold up the answer for long.
+  const guessing = { ...options, limits: { ...limits, endpointMs: Math.min(limits.endpointMs, GUESS_MS) } };
+  const createLegacy = (): Transport => new LegacySseTransport(guessing);
+  return { create: () => new HttpTransport(options), createLegacy, named: transport === "http", rejectionOf };
 }

@@ -1,5 +1,5 @@
 import { atMost } from "../at-most.ts";
-import { Cancellation } from "../cancellation.ts";
+import { type CancelListener, Cancellation } from "../cancellation.ts";
 import { isSituation } from "../errors.ts";
 import type { HttpClient } from "./client.ts";
 import type { HttpRequest } from "./pool.ts";
@@ -77,10 +77,12 @@ export class StandingStream {
         const isWaiting = request.answered?.() === false && request.cancellation?.cancelled !== true;
         if (isWaiting && this.#state !== "refused" && !this.#isExhausted) return;
         this.#watchers.delete(look);
+        request.cancellation?.delete(listener);
         resolve();
       };
+      const listener: CancelListener = { onCancel: look };
       this.#watchers.add(look);
-      request.cancellation?.onCancel(look);
+      request.cancellation?.add(listener);
       look();
     });
   }

@@ -3,11 +3,11 @@ import { chmod, lstat, mkdir, open, readdir, rename, unlink } from "node:fs/prom
 import { basename, dirname, join } from "node:path";
 import { AdapterError, isAdapterError, reasonOf } from "../../errors.ts";
 import { LIMITS, type Limits } from "../../limits.ts";
+import { insisting } from "../../momentary.ts";
 import { cancelledBy } from "../context.ts";
 import { dataFolder } from "./data-folder.ts";
 import { type LockResult, lockFile } from "./file-lock.ts";
 import { MemoryStore } from "./memory-store.ts";
-import { insisting } from "./momentary.ts";
 import { emptyRecord, isEmpty, type SignInRecord } from "./record.ts";
 import type { Change, StoreDescription, TokenStore } from "./token-store.ts";
 

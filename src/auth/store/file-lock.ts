@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { open, readFile, stat, unlink } from "node:fs/promises";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
-import { insisting, isMomentary } from "./momentary.ts";
+import { insisting, isMomentary } from "../../momentary.ts";
 
 /** A holder works at most a minute; a lock this old was left behind, whoever its process is. */
 const ABANDONED_MS = 120_000;
