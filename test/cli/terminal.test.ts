@@ -100,9 +100,11 @@ async function inTerminal(
   });
 
   it("nobody signs in to a project's server without a yes", async () => {
-    shell.write("project/.mcp.json", { mcpServers: { theirs: { url: "http://127.0.0.1:9/" } } });
+    shell.write("project/.mcp.json", { mcpServers: { theirs: { url: "http://127.0.0.1:9/?token=as-it-stands" } } });
     const refused = await inTerminal(["login", "theirs"], [["Sign in to it? [y/N]", "\r"]]);
-    expect(refused.screen).toMatch(/is wanted by this project's own file .*\.mcp\.json:\r\n +http:/);
+    expect(refused.screen).toMatch(
+      /is wanted by this project's own file .*\.mcp\.json:\r\n +http:.*\?token=as-it-stands/,
+    );
     expect([refused.status, refused.screen]).toEqual([1, expect.stringContaining("was not approved")]);
     const agreed = await inTerminal(["login", "theirs"], [["Sign in to it? [y/N]", "y\r"]]);
     expect(agreed.screen).not.toContain("denied");
