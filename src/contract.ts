@@ -79,9 +79,17 @@ export interface ApprovalRequest {
   action: "start" | "call";
   command?: string;
   args?: readonly string[];
+  /** Variables that the entry sets for its program, which may name code too (`NODE_OPTIONS`, `PATH`). */
+  env?: Readonly<Record<string, string>>;
+  /** Where its program starts, if that is not the host's working directory. */
+  cwd?: string;
+  url?: string;
+  /** Headers that the entry has sent to the URL. */
+  headers?: Readonly<Record<string, string>>;
+  /** Names of the host's environment variables whose values the entry uses; the values are masked. */
+  variables?: readonly string[];
   /** The config file that named the server. */
   configPath?: string;
-  url?: string;
   tool?: string;
   arguments?: unknown;
   annotations?: unknown;

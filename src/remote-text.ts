@@ -23,3 +23,9 @@ export function quoteText(text: string, characters: number, partial = false): st
   const line = readable(text.replace(LINE_ENDS, " ")).replace(invisible(), "").replace(/\s+/g, " ").trim();
   return line === "" ? "" : cut(line, characters, partial);
 }
+
+/** The same for a person who decides by it: a cut text says how long it is. */
+export function quoteOpenly(text: string, characters: number): string {
+  const line = quoteText(text, characters);
+  return text.length > characters ? `${line} (${text.length} characters in all)` : line;
+}

@@ -82,8 +82,8 @@ export interface ServerSpec {
   readonly fingerprint: string;
   /** Values that must never be shown: expanded variables, header values. */
   readonly secrets: readonly string[];
-  /** Those of them that variables brought, which whoever wrote the entry does not know. */
-  readonly variables: readonly string[];
+  /** The host's environment variables that the entry uses, with what they held; none that say only where and how it runs. */
+  readonly variables: ReadonlyMap<string, string>;
 }
 
 /** Whether a project's files want the server started: its own servers, and those that the user has disabled and it enables. */

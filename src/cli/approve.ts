@@ -1,14 +1,14 @@
-import { commandLine } from "../command-line.ts";
 import type { ApprovalRequest, ServerContext } from "../contract.ts";
 import { isAdapterError } from "../errors.ts";
 import { Redactor } from "../redactor.ts";
-import { maskFor, startDenied } from "../runtime/approval.ts";
+import { startDenied, startRequest } from "../runtime/approval.ts";
 import { isWantedByProject, type ServerSpec } from "../server-spec.ts";
+import { startLines } from "../start-lines.ts";
 import type { Person } from "./person.ts";
 import { specOf, type Where } from "./servers.ts";
 import { oneLine, type Terminal } from "./terminal.ts";
 
-const SHOWN_CHARACTERS = 500;
+const PATH_CHARACTERS = 500;
 
 /**
  * Asks before a server of a project's own files is started. What the person configured or typed is not asked about, and
@@ -24,20 +24,19 @@ export function approver(
     const spec = await specIn(request.server, { cwd, configPath: named() });
     if (spec === undefined) return false;
     if (!isProjects(spec)) return true;
-    return asked(person, spec, request.url ?? commandLine(request.command ?? "", request.args), "Start it?", signal);
+    return asked(person, spec, request, "Start it?", signal);
   };
 }
 
 /** For a command that reaches a remote server by itself. @throws AdapterError `denied` */
 export async function assertApproved(spec: ServerSpec, terminal: Terminal, signal: AbortSignal): Promise<void> {
-  const { endpoint } = spec;
   if (!isProjects(spec)) return;
   if (!terminal.interactive) throw startDenied(spec, "untrusted");
   const { Person } = await import("./person.ts");
   const known = new Redactor();
   known.add(spec.secrets);
-  const what = endpoint.kind === "http" ? maskFor(spec, known).text(endpoint.url) : "";
-  if (await asked(new Person(terminal), spec, what, "Sign in to it?", signal)) return;
+  const request = startRequest(spec, process.cwd(), known);
+  if (await asked(new Person(terminal), spec, request, "Sign in to it?", signal)) return;
   throw startDenied(spec, "refused");
 }
 
@@ -49,11 +48,12 @@ function isProjects(spec: ServerSpec): boolean {
 function asked(
   person: Person,
   { name, configPath = "", enabledBy = configPath }: ServerSpec,
-  what: string,
+  request: ApprovalRequest,
   prompt: string,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const text = `Server "${name}" is wanted by this project's own file ${shown(enabledBy)}:\n  ${shown(what)}`;
+  const lines = startLines(request).map((line) => `\n  ${line}`);
+  const text = `Server "${name}" is wanted by this project's own file ${oneLine(enabledBy, PATH_CHARACTERS)}:${lines.join("")}`;
   return person.alone(() => person.agrees({ text, prompt: `${prompt} [y/N] `, signal }));
 }
 
@@ -65,8 +65,4 @@ async function specIn(server: string, where: Where): Promise<ServerSpec | undefi
     if (isAdapterError(error)) return undefined;
     throw error;
   }
-}
-
-function shown(text: string): string {
-  return oneLine(text, SHOWN_CHARACTERS);
 }

@@ -12,12 +12,12 @@ export interface SecretSources {
   readonly plain: readonly string[];
 }
 
-/** Every value of a server that must not be shown, and of those the values of variables. */
+/** Every value of a server that must not be shown, and the variables that brought some of them. */
 export function secretsOf({ endpoint, used, plain }: SecretSources): Pick<ServerSpec, "secrets" | "variables"> {
   const isSecret = (value: string): boolean => value.length >= LEAST_CHARACTERS && !plain.includes(value);
-  const found = new Set<string>();
-  for (const [name, value] of used) if (value !== undefined && !isPlainFact(name)) found.add(value);
-  const variables = [...found].filter(isSecret);
+  const variables = new Map<string, string>();
+  for (const [name, value] of used) if (value !== undefined && !isPlainFact(name)) variables.set(name, value);
+  const found = new Set<string>(variables.values());
   const add = (secret: string): string => {
     for (const part of [secret, ...afterScheme(secret)]) found.add(part);
     return secret;

@@ -1,11 +1,11 @@
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
-import { commandLine } from "../command-line.ts";
 import type { ApprovalRequest, HostServices } from "../contract.ts";
-import { quoteText } from "../remote-text.ts";
+import { quoteOpenly, quoteText } from "../remote-text.ts";
+import { startLines } from "../start-lines.ts";
 import type { Dialogs } from "./dialogs.ts";
 
-const LINE_CHARACTERS = 1000;
+const ARGUMENTS_CHARACTERS = 1000;
 const LOG_CHARACTERS = 500;
 /** Log messages shown per minute; a server in trouble repeats itself. */
 const LOGS_A_MINUTE = 10;
@@ -35,11 +35,14 @@ interface Question {
   readonly message: string;
 }
 
-function startQuestion({ server, command, args, url, configPath }: ApprovalRequest): Question {
-  const what = url ?? commandLine(command ?? "", args);
-  const from = configPath === undefined ? "" : `\nConfigured in ${configPath}`;
+function startQuestion(request: ApprovalRequest): Question {
+  const { server, url, configPath } = request;
+  const from = configPath === undefined ? [] : [`Configured in ${configPath}`];
   const verb = url === undefined ? "Start" : "Connect to";
-  return { title: `${verb} the MCP server ${JSON.stringify(server)}?`, message: `${shown(what)}${from}` };
+  return {
+    title: `${verb} the MCP server ${JSON.stringify(server)}?`,
+    message: [...startLines(request), ...from].join("\n"),
+  };
 }
 
 function callQuestion({ server, tool, arguments: args, annotations }: ApprovalRequest): Question {
@@ -52,13 +55,8 @@ function callQuestion({ server, tool, arguments: args, annotations }: ApprovalRe
         : "";
   return {
     title: `Call ${JSON.stringify(tool)} of the MCP server ${JSON.stringify(server)}?`,
-    message: `${shown(JSON.stringify(args ?? {}))}${hint}`,
+    message: `${quoteOpenly(JSON.stringify(args ?? {}), ARGUMENTS_CHARACTERS)}${hint}`,
   };
-}
-
-function shown(text: string): string {
-  const line = quoteText(text, LINE_CHARACTERS);
-  return text.length > LINE_CHARACTERS ? `${line} (${text.length} characters in all)` : line;
 }
 
 function openUrl(dialogs: Dialogs): NonNullable<HostServices["openUrl"]> {

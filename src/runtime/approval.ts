@@ -44,7 +44,7 @@ export class Approval {
     while (!this.#allowed.has(key)) {
       let asking = this.#asking.get(key);
       if (asking === undefined) {
-        asking = this.#ask(startRequest(spec, this.#options.redactor), scope, cancellation).finally(() =>
+        asking = this.#ask(startRequest(spec, scope.cwd, this.#options.redactor), scope, cancellation).finally(() =>
           this.#asking.delete(key),
         );
         this.#asking.set(key, asking);
@@ -133,25 +133,40 @@ export function startDenied(
   });
 }
 
+type Verdict = "allowed" | "refused" | "withdrawn";
+
 /**
- * Masks what a person who is asked about a server must not see. Of a project's only what it does not know: what it writes itself is
- * shown, since made to look like a secret it would hide what runs.
+ * What the person reads before a server starts: all that decides what runs, and what of theirs it gets. The values of secret
+ * variables are nobody's to read.
  */
-export function maskFor({ origin, variables }: ServerSpec, known: Redactor): Redactor {
+export function startRequest(spec: ServerSpec, cwd: string, known: Redactor): ApprovalRequest {
+  const { name: server, endpoint, configPath, variables } = spec;
+  const mask = maskFor(spec, known);
+  const common: ApprovalRequest = {
+    server,
+    action: "start",
+    ...(configPath === undefined ? {} : { configPath }),
+    ...(variables.size === 0 ? {} : { variables: [...variables.keys()] }),
+  };
+  if (endpoint.kind === "http")
+    return { ...common, url: mask.text(endpoint.url), ...unlessEmpty("headers", mask.data(endpoint.headers)) };
+  return {
+    ...common,
+    command: mask.text(endpoint.command),
+    args: mask.data(endpoint.args),
+    ...unlessEmpty("env", mask.data(endpoint.env)),
+    ...(endpoint.cwd === cwd ? {} : { cwd: mask.text(endpoint.cwd) }),
+  };
+}
+
+/** Of a project's only what it does not know is masked: what it writes itself, made to look like a secret, would hide what runs. */
+function maskFor({ origin, secrets, variables }: ServerSpec, known: Redactor): Redactor {
   if (origin !== "project") return known;
   const redactor = new Redactor();
-  redactor.add(variables);
+  redactor.add([...variables.values()].filter((value) => secrets.includes(value)));
   return redactor;
 }
 
-type Verdict = "allowed" | "refused" | "withdrawn";
-
-/** What the person reads before it starts; the values of secret variables are nobody's to read. */
-function startRequest(spec: ServerSpec, known: Redactor): ApprovalRequest {
-  const { name: server, endpoint, configPath } = spec;
-  const redactor = maskFor(spec, known);
-  const where = configPath === undefined ? {} : { configPath };
-  if (endpoint.kind === "http") return { server, action: "start", url: redactor.text(endpoint.url), ...where };
-  const args = endpoint.args.map((arg) => redactor.text(arg));
-  return { server, action: "start", command: redactor.text(endpoint.command), args, ...where };
+function unlessEmpty<K extends string, T extends object>(key: K, value: T): { readonly [P in K]?: T } {
+  return Object.keys(value).length === 0 ? {} : ({ [key]: value } as { readonly [P in K]?: T });
 }

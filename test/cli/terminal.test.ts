@@ -51,13 +51,15 @@ async function inTerminal(
 
 (hasTerminal ? describe : describe.skip)("at a terminal", () => {
   it("a project's server is started after a yes, once its command was shown", async () => {
-    shell.write("project/.mcp.json", { mcpServers: { mine: shell.entry("agent.mjs") } });
+    const mine = { ...shell.entry("agent.mjs"), env: { NODE_OPTIONS: "--no-warnings" } };
+    shell.write("project/.mcp.json", { mcpServers: { mine } });
     const { status, screen } = await inTerminal(
       ["call", "mine", "echo", "message=hello"],
       [["Start it? [y/N]", "y\r"]],
     );
     expect(status).toBe(0);
     expect(screen).toMatch(/Server "mine" is wanted by this project's own file .*\.mcp\.json:\r\n.*agent\.mjs/);
+    expect(screen).toMatch(/agent\.mjs[^\r]*\r\n {2}with NODE_OPTIONS=--no-warnings\r\n/);
     expect(screen).toContain("Echo: hello\r\n");
   });
 

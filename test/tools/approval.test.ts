@@ -37,6 +37,7 @@ describe("approval", () => {
         action: "start",
         command: process.execPath,
         args: [expect.stringContaining("processes.mjs"), "plain"],
+        env: { LEDGER: expect.stringContaining("plain.ledger") },
         configPath: host.configPath,
       },
       { server: "plain", action: "call", tool: "echo", arguments: { text: "approved" } },

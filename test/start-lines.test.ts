@@ -1,0 +1,42 @@
+import { expect, test } from "@jest/globals";
+import { startLines } from "../src/start-lines.ts";
+
+const REQUEST = { server: "s", action: "start" } as const;
+
+test("a program is shown with where it starts, the variables set for it and those of the host that it uses", () => {
+  const lines = startLines({
+    ...REQUEST,
+    command: "npx",
+    args: ["my server"],
+    cwd: "/work/inner",
+    env: { NODE_OPTIONS: "--require ./run.js", A: "1" },
+    variables: ["TOKEN", "HOST"],
+  });
+  expect(lines).toEqual([
+    'npx "my server"',
+    "in /work/inner",
+    'with "NODE_OPTIONS=--require ./run.js" A=1',
+    "using your $TOKEN, $HOST",
+  ]);
+});
+
+test("a URL is shown with the headers that it is sent", () => {
+  const headers = { Authorization: "Bearer [redacted]" };
+  const lines = startLines({ ...REQUEST, url: "https://example.org/", headers, variables: ["TOKEN"] });
+  expect(lines).toEqual(["https://example.org/", 'sending "Authorization: Bearer [redacted]"', "using your $TOKEN"]);
+});
+
+test("each is one line of bounded length, which says how much there is", () => {
+  const lines = startLines({
+    ...REQUEST,
+    command: "sh",
+    args: ["a\n\u202eb", "x".repeat(5000)],
+    env: { A: "y".repeat(2000) },
+  });
+  expect(lines.map((line) => line.slice(line.indexOf("…")))).toEqual([
+    "… (5011 characters in all)",
+    "… (2007 characters in all)",
+  ]);
+  expect(lines[0]?.startsWith('sh "a\\n')).toBe(true);
+  expect(lines.join("")).not.toMatch(/[\n\u202e]/);
+});
