@@ -1,3 +1,5 @@
+import { alarm } from "./alarm.ts";
+
 /**
  * Says whether a connection waits for a person who signs in. That time is the person's: deadlines of requests on the
  * connection do not run meanwhile, and begin anew afterwards.
@@ -22,5 +24,16 @@ export class PersonWait {
   putOff(timeoutMs: number): number {
     if (this.#waiting > 0) return timeoutMs;
     return Math.max(0, this.#endedAt + timeoutMs - performance.now());
+  }
+
+  /** Does the work after so long, put off by what a person takes of it. The returned function calls it off. */
+  alarm(timeoutMs: number, work: () => void): () => void {
+    const onDue = (): void => {
+      const more = this.putOff(timeoutMs);
+      if (more > 0) callOff = alarm(more, onDue);
+      else work();
+    };
+    let callOff = alarm(timeoutMs, onDue);
+    return () => callOff();
   }
 }

@@ -1,4 +1,3 @@
-import { alarm } from "../alarm.ts";
 import { type CancelListener, Cancellation } from "../cancellation.ts";
 import { AdapterError } from "../errors.ts";
 import { PersonWait } from "../person-wait.ts";
@@ -46,12 +45,7 @@ export class SharedAttempt {
     return new Promise<Connection>((resolve, reject) => {
       this.#waiters++;
       const listener: CancelListener = { onCancel: () => leave(new AdapterError("cancelled", { server })) };
-      const onTimeout = (): void => {
-        const more = this.wait.putOff(timeoutMs);
-        if (more > 0) callOff = alarm(more, onTimeout);
-        else leave(this.#timedOut(timeoutMs));
-      };
-      let callOff = alarm(timeoutMs, onTimeout);
+      const callOff = this.wait.alarm(timeoutMs, () => leave(this.#timedOut(timeoutMs)));
       let waiting = true;
       const settle = (): void => {
         if (!waiting) return;

@@ -1,7 +1,6 @@
-import { alarm } from "../alarm.ts";
 import { Cancellation } from "../cancellation.ts";
 import { AdapterError, isAdapterError, isSituation, reasonOf } from "../errors.ts";
-import type { PersonWait } from "../person-wait.ts";
+import { PersonWait } from "../person-wait.ts";
 import type { Wire } from "../protocol/dialect.ts";
 import type { JsonRpcMessage } from "../protocol/jsonrpc.ts";
 import { quoteText } from "../remote-text.ts";
@@ -24,7 +23,7 @@ export class LegacySseTransport implements Transport {
   readonly kind = "sse";
   readonly ownStream = false;
   readonly #client: HttpClient;
-  readonly #wait: PersonWait | undefined;
+  readonly #wait: PersonWait;
   /** Ends the stream before the endpoint is known. */
   readonly #givenUp = new Cancellation();
   #sink: Sink | undefined;
@@ -38,7 +37,7 @@ export class LegacySseTransport implements Transport {
   /** @throws AdapterError `config.url`. */
   constructor(options: HttpTransportOptions) {
     this.#client = new HttpClient(options);
-    this.#wait = options.signIn?.wait;
+    this.#wait = options.signIn?.wait ?? new PersonWait();
   }
 
   /**
@@ -50,17 +49,11 @@ export class LegacySseTransport implements Transport {
     this.#sink = sink;
     this.#constant = this.#client.headers.post;
     let late = false;
-    const onDue = (): void => {
-      const more = this.#wait?.putOff(limits.endpointMs) ?? 0;
-      if (more > 0) {
-        callOff = alarm(more, onDue);
-        return;
-      }
-      late = true;
-      this.#givenUp.cancel();
-    };
-    let callOff = alarm(limits.endpointMs, onDue);
     const giveUp = (): void => this.#givenUp.cancel();
+    const callOff = this.#wait.alarm(limits.endpointMs, () => {
+      late = true;
+      giveUp();
+    });
     signal?.addEventListener("abort", giveUp);
     if (signal?.aborted) giveUp();
     try {
