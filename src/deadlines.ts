@@ -1,8 +1,9 @@
+import { clock } from "./clock.ts";
 import { Roster, type Rostered } from "./roster.ts";
 
 /** Something with a deadline; told when it has come. */
 export interface Deadline extends Rostered {
-  /** Milliseconds, on the clock of `performance.now()`. */
+  /** Milliseconds, on the clock of `clock`. */
   dueAt: number;
   onDue(): void;
 }
@@ -22,7 +23,7 @@ export class Deadlines {
 
   /** Sets the deadline of an entry, or moves it; `onDue` is called once then, unless it is cleared before. */
   set(entry: Deadline, milliseconds: number): void {
-    entry.dueAt = performance.now() + Math.max(0, milliseconds);
+    entry.dueAt = clock.now() + Math.max(0, milliseconds);
     this.#entries.add(entry);
     if (entry.dueAt < this.#timerAt) this.#arm(entry.dueAt);
   }
@@ -48,9 +49,9 @@ export class Deadlines {
   #arm(at: number): void {
     this.#disarm();
     this.#timerAt = at;
-    const delay = Math.min(MAX_DELAY_MS, Math.max(1, Math.ceil(at - performance.now())));
+    const delay = Math.min(MAX_DELAY_MS, Math.max(1, Math.ceil(at - clock.now())));
     this.#timer = setTimeout(() => {
-      const now = performance.now();
+      const now = clock.now();
       // What came in time while the host was stopped (Ctrl-Z, sleep) or busy is read first: timers run before that.
       this.#looking = setImmediate(() => this.#look(now));
     }, delay);

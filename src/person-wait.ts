@@ -1,4 +1,5 @@
 import { alarm } from "./alarm.ts";
+import { clock } from "./clock.ts";
 
 /**
  * Says whether a connection waits for a person who signs in. That time is the person's: deadlines of requests on the
@@ -16,14 +17,14 @@ export class PersonWait {
       if (ended) return;
       ended = true;
       this.#waiting--;
-      this.#endedAt = performance.now();
+      this.#endedAt = clock.now();
     };
   }
 
   /** Milliseconds that a deadline of `timeoutMs`, which has come, has to be put off; 0 if it stands. */
   putOff(timeoutMs: number): number {
     if (this.#waiting > 0) return timeoutMs;
-    return Math.max(0, this.#endedAt + timeoutMs - performance.now());
+    return Math.max(0, this.#endedAt + timeoutMs - clock.now());
   }
 
   /** Does the work after so long, put off by what a person takes of it. The returned function calls it off. */

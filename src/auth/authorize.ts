@@ -1,3 +1,4 @@
+import { clock } from "../clock.ts";
 import { AdapterError, isSituation } from "../errors.ts";
 import { loginHint, type Person, signInWithBrowser } from "./browser-sign-in.ts";
 import type { ChallengeFacts } from "./challenge-facts.ts";
@@ -96,15 +97,15 @@ function refuseLoop(authorization: Authorization, grant: StoredGrant, { scopesSu
   }
   const union = chooseScope(scopesOf(authorization, grant, undefined)) ?? "";
   const last = state.steppedUp.get(union);
-  if (last !== undefined && performance.now() - last < STEP_UP_PAUSE_MS) {
+  if (last !== undefined && clock.now() - last < STEP_UP_PAUSE_MS) {
     throw failed(context, `the server demands ${shown}, which ${host} did not grant`);
   }
-  state.steppedUp.set(union, performance.now());
+  state.steppedUp.set(union, clock.now());
 }
 
 /** Whether new tokens were refused at their first use. */
 function isRefusedAgain({ state: { accepted, origin } }: Authorization, grant: StoredGrant): boolean {
-  return grant.accessToken !== accepted && origin.by !== "store" && performance.now() - origin.at < FRESH_MS;
+  return grant.accessToken !== accepted && origin.by !== "store" && clock.now() - origin.at < FRESH_MS;
 }
 
 async function signIn(

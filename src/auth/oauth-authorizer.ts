@@ -1,4 +1,5 @@
 import type { AuthorizedRequest, Authorizer, Challenge, Wait } from "../authorizer.ts";
+import { clock } from "../clock.ts";
 import { AdapterError, isSituation } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import type { SendPlain } from "../plain-request.ts";
@@ -220,7 +221,7 @@ export class OAuthAuthorizer implements Authorizer {
   async #renewEarly(grant: StoredGrant, wait: Wait): Promise<void> {
     const state = this.#state;
     if (grant.refreshToken === undefined && !isPersonless(this.#context)) return;
-    if (performance.now() - state.renewalFailedAt < RENEWAL_PAUSE_MS) return;
+    if (clock.now() - state.renewalFailedAt < RENEWAL_PAUSE_MS) return;
     if (state.work !== undefined && (state.work.key !== RENEWAL || state.work.abandoned)) return;
     const scene = { context: this.#context, store: this.#options.store, state };
     state.work ??= this.#start(RENEWAL, (inner) => renew(scene, grant, inner));
@@ -229,7 +230,7 @@ export class OAuthAuthorizer implements Authorizer {
       await state.work.join(signal, this.#context.server);
     } catch (error) {
       if (signal.aborted) throw error;
-      state.renewalFailedAt = performance.now();
+      state.renewalFailedAt = clock.now();
     }
   }
 

@@ -1,3 +1,4 @@
+import { clock } from "../clock.ts";
 import type { Redactor } from "../redactor.ts";
 import type { CallbackListener } from "./callback-listener.ts";
 import { mayUse } from "./client-choice.ts";
@@ -41,7 +42,7 @@ export class ResourceState {
     const secrets = [grant?.accessToken, grant?.refreshToken, grant?.proofKey?.d];
     this.#redactor.add(secrets.filter((secret) => typeof secret === "string"));
     this.grant = grant;
-    this.origin = { by, at: performance.now() };
+    this.origin = { by, at: clock.now() };
   }
 
   /** The key a grant is bound to; that of the grant in use is read once. */

@@ -1,3 +1,4 @@
+import { clock } from "../clock.ts";
 import { type ConfigProblem, mayHideServers } from "../config/candidate.ts";
 import type { AgentToolResult, ErrorCode } from "../contract.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
@@ -74,8 +75,8 @@ async function examine(entry: Readonly<Record<string, unknown>>, session: Sessio
   const known = { server, transport, configPath, ...(origin === undefined ? {} : { origin }), enabled };
   if (!enabled && error === undefined) return { ...known, state: "disabled" };
   const target = session.target(server);
-  const started = performance.now();
-  const took = (): number => Math.round(performance.now() - started);
+  const started = clock.now();
+  const took = (): number => Math.round(clock.now() - started);
   try {
     const { details } = await session.call({ tool: "mcp_list", params: target });
     return { ...known, ...identity(details), tools: countOf(details), milliseconds: took(), state: "ok" };

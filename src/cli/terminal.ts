@@ -1,4 +1,5 @@
 import { styleText } from "node:util";
+import { clock } from "../clock.ts";
 import { quoteText, readable } from "../remote-text.ts";
 import type { Spinner } from "./spinner.ts";
 
@@ -94,7 +95,7 @@ export class Terminal {
     let told = 0;
     let toldAt = 0;
     return (text) => {
-      const now = performance.now();
+      const now = clock.now();
       if (++told > PROMPT_LINES && now - toldAt < LINE_INTERVAL_MS) return;
       toldAt = now;
       this.note(quoteText(`${title}: ${text}`, NOTICE_CHARACTERS));

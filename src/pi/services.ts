@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
+import { clock } from "../clock.ts";
 import type { ApprovalRequest, HostServices } from "../contract.ts";
 import { quoteOpenly, quoteText } from "../remote-text.ts";
 import { startLines } from "../start-lines.ts";
@@ -83,7 +84,7 @@ function log(dialogs: Dialogs): NonNullable<HostServices["log"]> {
   let since = 0;
   return ({ level, server, message }) => {
     if (level !== "warning" && !SERIOUS.has(level)) return;
-    const now = performance.now();
+    const now = clock.now();
     if (shown === 0 || now - since > MINUTE_MS) [shown, since] = [0, now];
     if (++shown > LOGS_A_MINUTE) return;
     dialogs.notify(

@@ -1,5 +1,6 @@
 import { atMost } from "../at-most.ts";
 import type { Authorizer } from "../authorizer.ts";
+import { clock } from "../clock.ts";
 import type { HostServices, Trust } from "../contract.ts";
 import { Deadlines } from "../deadlines.ts";
 import { AdapterError, isAdapterError } from "../errors.ts";
@@ -80,7 +81,7 @@ export class Runtime {
     const cwd = context?.cwd;
     const sessionId = context?.sessionId;
     const latest = this.#latestScope;
-    const now = performance.now();
+    const now = clock.now();
     // Without one it is the process's own, which may move at any time.
     const isKnown = latest !== undefined && cwd !== undefined && latest.cwd === cwd && latest.sessionId === sessionId;
     if (isKnown && now < latest.until) return latest.scope;

@@ -1,4 +1,5 @@
 import type { Cancellation } from "../cancellation.ts";
+import { clock } from "../clock.ts";
 import { cut } from "../cut.ts";
 import { AdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
@@ -33,7 +34,7 @@ export function call(
   toolSchema?: unknown,
 ): Promise<unknown> {
   const { session } = conversation;
-  const startedAt = performance.now();
+  const startedAt = clock.now();
   return session.request(method, params, options, toolSchema).then((answer) => {
     const outcome = "error" in answer ? undefined : session.dialect.decode(method, answer.result);
     if (outcome?.kind === "complete") return outcome.result;
@@ -47,14 +48,14 @@ interface Unfinished {
   readonly params: Readonly<Record<string, unknown>>;
   readonly options: CallOptions;
   readonly toolSchema: unknown;
-  /** On the clock of `performance.now()`. */
+  /** On the clock of `clock`. */
   readonly startedAt: number;
 }
 
 async function rounds(conversation: Conversation, unfinished: Unfinished, first: Answer): Promise<unknown> {
   const { session, limits } = conversation;
   const { method, params, options, toolSchema, startedAt } = unfinished;
-  const left = (): number => options.totalMs - (performance.now() - startedAt);
+  const left = (): number => options.totalMs - (clock.now() - startedAt);
   let answer = first;
   for (let round = 0; ; round++) {
     if ("error" in answer) {

@@ -1,3 +1,4 @@
+import { clock } from "../clock.ts";
 import type { ElicitResult } from "../contract.ts";
 import type { Limits } from "../limits.ts";
 import { INVALID_PARAMS, isObject } from "../protocol/jsonrpc.ts";
@@ -41,12 +42,12 @@ export class FormChecks {
   }
 
   async #check(schema: object, content: unknown): Promise<boolean> {
-    const begin = performance.now();
+    const begin = clock.now();
     this.#spentMs = Math.max(0, this.#spentMs - (begin - this.#since) * CHECK_SHARE);
     this.#since = begin;
     if (this.#spentMs >= CHECK_MS) return true;
     const check = await checkAgainst(schema, content, this.#limits);
-    this.#spentMs += performance.now() - begin;
+    this.#spentMs += clock.now() - begin;
     return check.kind !== "mismatch";
   }
 }

@@ -1,4 +1,5 @@
 import { type CancelListener, Cancellation } from "../cancellation.ts";
+import { clock } from "../clock.ts";
 import { cut } from "../cut.ts";
 import type { Deadline, Deadlines } from "../deadlines.ts";
 import type { PersonWait } from "../person-wait.ts";
@@ -85,7 +86,7 @@ export class Pending implements SendOptions, Deadline, CancelListener {
   /** The clock begins to run, and a cancellation counts. */
   start(): void {
     if (this.options.timeoutMs !== undefined) {
-      this.#startedAt = performance.now();
+      this.#startedAt = clock.now();
       this.#arm();
     }
     this.options.cancellation?.add(this);
@@ -123,13 +124,13 @@ export class Pending implements SendOptions, Deadline, CancelListener {
 
   /** Milliseconds until silence ends it. */
   get remainingMs(): number {
-    return Math.max(0, this.dueAt - performance.now());
+    return Math.max(0, this.dueAt - clock.now());
   }
 
   /** The seconds that were waited for, for a sentence: of silence, or in all. */
   get waitedSeconds(): number {
     const { timeoutMs = 0, totalMs } = this.options;
-    const capped = totalMs !== undefined && performance.now() - this.#startedAt >= totalMs - 1;
+    const capped = totalMs !== undefined && clock.now() - this.#startedAt >= totalMs - 1;
     return Math.round((capped ? totalMs : timeoutMs) / 100) / 10;
   }
 
@@ -179,7 +180,7 @@ export class Pending implements SendOptions, Deadline, CancelListener {
   #arm(): void {
     const { timeoutMs, totalMs } = this.options;
     if (timeoutMs === undefined) return;
-    const left = totalMs === undefined ? timeoutMs : Math.min(timeoutMs, this.#startedAt + totalMs - performance.now());
+    const left = totalMs === undefined ? timeoutMs : Math.min(timeoutMs, this.#startedAt + totalMs - clock.now());
     this.#owner.deadlines.set(this, left);
   }
 

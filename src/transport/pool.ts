@@ -1,6 +1,7 @@
 import type { Agent, AgentOptions, ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import type { Socket } from "node:net";
 import type { Cancellation } from "../cancellation.ts";
+import { clock } from "../clock.ts";
 import type { Proxied } from "./proxy.ts";
 
 export interface HttpRequest {
@@ -172,13 +173,13 @@ export class Pool {
 
   /** Idle connections are looked at only when one is needed: no timer runs for them. */
   #closeExpired(): void {
-    const now = performance.now();
+    const now = clock.now();
     this.#closeWhere((socket) => (socket[EXPIRES_AT] ?? now) <= now);
   }
 
   /** Closes every connection that has not been in use for so long. */
   #closeIdle(milliseconds: number): void {
-    const since = performance.now() - milliseconds;
+    const since = clock.now() - milliseconds;
     this.#closeWhere((socket) => (socket[IDLE_SINCE] ?? 0) <= since);
   }
 
@@ -211,7 +212,7 @@ function boundIdleTime(agent: Agent, idleSocketMs: number): void {
   hooks.keepSocketAlive = (socket) => {
     const hintMs = announcedIdleMs(socket);
     if (hintMs <= 0 || !keep.call(agent, socket)) return false;
-    socket[IDLE_SINCE] = performance.now();
+    socket[IDLE_SINCE] = clock.now();
     socket[EXPIRES_AT] = socket[IDLE_SINCE] + Math.min(idleSocketMs, hintMs);
     return true;
   };

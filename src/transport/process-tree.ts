@@ -1,3 +1,4 @@
+import { clock } from "../clock.ts";
 import type { Limits } from "../limits.ts";
 import { descendants, isSameProcess, type Processes, type ProcessMark } from "./descendants.ts";
 import { PROCESSES } from "./processes.ts";
@@ -32,7 +33,7 @@ export async function stopTree(
   let hasGroup = process.platform !== "win32";
   let lookAt = 0;
   const look = (): void => {
-    const begin = performance.now();
+    const begin = clock.now();
     const parents = [...family.values()].filter((mark) => isSameProcess(mark, processes)).map(({ pid }) => pid);
     if (!root.hasExited()) parents.push(root.pid);
     for (const parent of parents) for (const mark of descendants(parent, processes)) family.set(mark.pid, mark);
@@ -42,12 +43,12 @@ export async function stopTree(
       signalGroup(root.pid, "SIGKILL");
       hasGroup = false;
     }
-    const end = performance.now();
+    const end = clock.now();
     lookAt = end + (LOOK_SHARE - 1) * (end - begin);
   };
   const gone = (): boolean => {
     // A parent may leave as soon as it has started something in a session of its own, which nobody could find any more.
-    if (performance.now() >= lookAt) look();
+    if (clock.now() >= lookAt) look();
     if (!root.hasExited() || (hasGroup && signalGroup(root.pid, 0))) return false;
     for (const mark of family.values()) {
       if (isSameProcess(mark, processes)) return false;
@@ -75,9 +76,9 @@ export async function stopTree(
 }
 
 async function until(condition: () => boolean, milliseconds: number): Promise<boolean> {
-  const deadline = performance.now() + milliseconds;
+  const deadline = clock.now() + milliseconds;
   while (!condition()) {
-    if (performance.now() >= deadline) return false;
+    if (clock.now() >= deadline) return false;
     await new Promise<void>((resolve) => setTimeout(resolve, POLL_MS));
   }
   return true;

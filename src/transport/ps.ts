@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { clock } from "../clock.ts";
 import type { Processes } from "./descendants.ts";
 import { signalProcess } from "./signal-process.ts";
 
@@ -46,10 +47,10 @@ export class Ps implements Processes {
   }
 
   #table(maxAgeMs: number): ReadonlyMap<number, Row> {
-    const begin = performance.now();
+    const begin = clock.now();
     if (begin - this.#readAt < maxAgeMs) return this.#rows;
     this.#rows = readTable(this.#program);
-    this.#readAt = performance.now();
+    this.#readAt = clock.now();
     this.#tookMs = this.#readAt - begin;
     return this.#rows;
   }

@@ -1,5 +1,6 @@
 import { atMost } from "../at-most.ts";
 import { type CancelListener, Cancellation } from "../cancellation.ts";
+import { clock } from "../clock.ts";
 import { isSituation } from "../errors.ts";
 import type { HttpClient } from "./client.ts";
 import type { HttpRequest } from "./pool.ts";
@@ -37,7 +38,7 @@ export class StandingStream {
   #lastEventId: string | undefined;
   /** The server has such a stream. Many allow one a session, and refuse another for as long as they miss the end of the first. */
   #wasOpen = false;
-  /** On the clock of `performance.now()`; infinite while nothing is open. */
+  /** On the clock of `clock`; infinite while nothing is open. */
   #openedAt = Number.POSITIVE_INFINITY;
   /** Ends in a row before anything came, and soon. */
   #futile = 0;
@@ -93,7 +94,7 @@ export class StandingStream {
 
   get #mayOpenSoon(): boolean {
     const { standingMs } = this.#options.client.limits;
-    return this.#state === "opening" || (this.#state === "waiting" && this.#notBefore - performance.now() < standingMs);
+    return this.#state === "opening" || (this.#state === "waiting" && this.#notBefore - clock.now() < standingMs);
   }
 
   /** A server that is slow to open it must not hold up the call for long. */
@@ -113,7 +114,7 @@ export class StandingStream {
   }
 
   #openInTime(): void {
-    const wait = this.#notBefore - performance.now();
+    const wait = this.#notBefore - clock.now();
     this.#state = wait > 0 ? "waiting" : "opening";
     this.#decided = new Promise((decided) => {
       this.#decide = decided;
@@ -133,11 +134,11 @@ export class StandingStream {
     this.#openedAt = Number.POSITIVE_INFINITY;
     try {
       await client.exchange(this.#request(), (response) => this.#follow(response, stream, decided));
-      this.#notBefore = performance.now() + stream.retryMs;
+      this.#notBefore = clock.now() + stream.retryMs;
     } catch (error) {
       if (!this.#attempt.cancelled) this.#mayPass = isSituation(error, "auth.required");
       if (!MAY_PASS.some((situation) => isSituation(error, situation))) this.#state = "refused";
-      if (!this.#attempt.cancelled) this.#notBefore = performance.now() + stream.retryMs;
+      if (!this.#attempt.cancelled) this.#notBefore = clock.now() + stream.retryMs;
     }
     decided();
     this.#ended(stream);
@@ -157,7 +158,7 @@ export class StandingStream {
     // What kept it from being opened has passed.
     if (this.#mayPass) this.#futile = 0;
     this.#mayPass = false;
-    this.#openedAt = performance.now();
+    this.#openedAt = clock.now();
     decided();
     await stream.read(response);
   }
@@ -180,12 +181,12 @@ export class StandingStream {
     if (this.#state === "refused") return;
     this.#lastEventId = stream.lastEventId ?? this.#lastEventId;
     // What stood open for a while was of use, though nothing was asked: proxies cut what is idle.
-    const isFutile = !stream.advanced && performance.now() - this.#openedAt < client.limits.defaultRetryMs;
+    const isFutile = !stream.advanced && clock.now() - this.#openedAt < client.limits.defaultRetryMs;
     // One that was given up here says nothing of the server.
     if (!this.#attempt.cancelled) this.#futile = isFutile ? this.#futile + 1 : 0;
     // A sign-in takes a person longer than all attempts in a row.
     const isSeldom = this.#isExhausted && this.#mayPass;
-    if (isSeldom) this.#notBefore = performance.now() + client.limits.maxRetryMs;
+    if (isSeldom) this.#notBefore = clock.now() + client.limits.maxRetryMs;
     this.#state = (this.#isExhausted && !isSeldom) || client.stopped.aborted ? "refused" : "closed";
     if (this.#state === "closed" && this.#calls > 0) this.#openInTime();
   }

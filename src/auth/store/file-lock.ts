@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { open, readFile, stat, unlink } from "node:fs/promises";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
+import { clock } from "../../clock.ts";
 import { insisting, isMomentary } from "../../momentary.ts";
 
 /** A holder works at most a minute; a lock this old was left behind, whoever its process is. */
@@ -27,7 +28,7 @@ export async function lockFile(path: string, waitMs: number, signal: AbortSignal
   const owner: Owner = { pid: process.pid, host: hostname(), id: randomUUID() };
   const content = JSON.stringify(owner);
   // A monotonic clock: the wall clock may jump while we wait.
-  const deadline = performance.now() + waitMs;
+  const deadline = clock.now() + waitMs;
   for (let refusals = 0; ; ) {
     const created = await create(path, content).catch((error: unknown) => {
       refusals += 1;
@@ -40,7 +41,7 @@ export async function lockFile(path: string, waitMs: number, signal: AbortSignal
       if (refusals === 0) continue;
     } else if (found.abandoned && (await breakLock(path))) {
       continue;
-    } else if (performance.now() >= deadline) {
+    } else if (clock.now() >= deadline) {
       return { heldBy: found.holder };
     }
     await sleep(POLL_MS / 2 + Math.random() * POLL_MS, undefined, { signal });
