@@ -9,7 +9,7 @@ import { newGrant } from "./grants.ts";
 import type { ProofKey } from "./keys.ts";
 import type { SignedIn } from "./party.ts";
 import { isPersonless, requestPersonless } from "./personless.ts";
-import { refreshGrant, type Scene } from "./refresh.ts";
+import { isRefusedRefresh, refreshGrant, type Scene } from "./refresh.ts";
 import { chooseScope, covers, type ScopeChoice, words } from "./scopes.ts";
 import { type SignInRecord, type StoredGrant, withClient, withGrant } from "./store/record.ts";
 import { amend } from "./store/token-store.ts";
@@ -79,7 +79,12 @@ async function refreshes(
   if (grant.refreshToken === undefined || isPersonless(authorization.context)) return false;
   if (asked.scope !== undefined && !covers(grant.scope, asked.scope)) return false;
   if (isRefusedAgain(authorization, grant)) return false;
-  return (await refreshGrant(authorization, grant, authorizationServer, signal)) === "renewed";
+  try {
+    return (await refreshGrant(authorization, grant, authorizationServer, signal)) === "renewed";
+  } catch (error) {
+    if (isRefusedRefresh(error)) return false;
+    throw error;
+  }
 }
 
 /** The end of what could go on for ever: a new token refused at once, or a scope that was granted demanded again. */

@@ -7,6 +7,7 @@ import type { SignInRecord, StoredClient, StoredGrant } from "./store/record.ts"
 /** What else a server may want that names nobody to sign in to. */
 export const KEY_HINT = 'If it wants a key or a password, set that in the "headers" of its entry.';
 
+const CLIENT_HINT = 'Register an application there and set "clientId" in the oauth settings of its entry.';
 const METHODS: readonly AuthMethod[] = ["none", "client_secret_basic", "client_secret_post", "private_key_jwt"];
 
 /**
@@ -52,7 +53,7 @@ export async function registerClient(
   const { context, metadata } = party;
   if (metadata.registration_endpoint === undefined) {
     throw failed(context, `${new URL(metadata.issuer).host} lets no unknown client register itself`, {
-      hint: 'Register an application there and set "clientId" in the oauth settings of its entry.',
+      hint: CLIENT_HINT,
     });
   }
   const supported = metadata.grant_types_supported;
@@ -68,7 +69,7 @@ export async function registerClient(
     token_endpoint_auth_method: method,
   });
   const registration = await registering.catch((error: unknown) => {
-    throw metadata.assumed === true ? noneThere(context, error) : error;
+    throw metadata.assumed === true ? noneThere(context, error) : refused(context, error);
   });
   const { clientId, clientSecret, secretExpiresAt } = registration;
   return {
@@ -80,6 +81,13 @@ export async function registerClient(
     ...(redirectUri === undefined ? {} : { redirectUri }),
     ...(secretExpiresAt === undefined ? {} : { secretExpiresAt }),
   };
+}
+
+/** Some register nobody but the clients they know, and say so only now. */
+function refused(context: AuthContext, error: unknown): unknown {
+  if (!isSituation(error, "auth.failed") || error.details.oauthError === undefined) return error;
+  const { reason, oauthError } = error.details;
+  return failed(context, `it does not register this client: ${reason}`, { hint: CLIENT_HINT, oauthError });
 }
 
 /** An authorization server was only assumed: if it does not even register a client, there is none. */

@@ -4,7 +4,7 @@ import { isHeaderValue } from "../protocol/header-syntax.ts";
 import { excerpt, failed } from "./context.ts";
 import { checkedUrl } from "./oauth-request.ts";
 import type { Party, PendingAuthorization, Registration, Tokens } from "./party.ts";
-import { sendWith, type Tidy, tidyTokens, toResponse } from "./token-answer.ts";
+import { sendWith, type Tidy, tidyTokens, toResponse, withoutNothing } from "./token-answer.ts";
 
 export const GRANT = {
   jwtBearer: "urn:ietf:params:oauth:grant-type:jwt-bearer",
@@ -96,8 +96,7 @@ export async function exchangeIdToken(party: Party, idToken: string, parameters:
       body,
       requestOptions(party),
     );
-    const recognizedTokenTypes = { n_a: () => {} };
-    const json = await oauth.processGenericTokenEndpointResponse(server, client, response, { recognizedTokenTypes });
+    const json = await oauth.processGenericTokenEndpointResponse(server, client, response);
     if (json.issued_token_type === TOKEN_TYPE.grant) return json.access_token;
     throw failed(party.context, "its identity provider issued something else than an identity assertion grant");
   });
@@ -112,10 +111,7 @@ export async function register(
   const { server } = sides(asked);
   checkedUrl(party.context, server.registration_endpoint, "its registration endpoint");
   return await explained(asked, async () => {
-    const options = requestOptions(asked, 201, (json) => ({
-      ...json,
-      client_secret_expires_at: json.client_secret_expires_at ?? 0,
-    }));
+    const options = requestOptions(asked, 201, (json) => ({ client_secret_expires_at: 0, ...withoutNothing(json) }));
     const response = await oauth.dynamicClientRegistrationRequest(server, metadata as object, options as never);
     const json = await oauth.processDynamicClientRegistrationResponse(response);
     const [secret, method, end] = [json.client_secret, json.token_endpoint_auth_method, json.client_secret_expires_at];

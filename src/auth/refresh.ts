@@ -25,6 +25,8 @@ export interface Scene {
 /** `renewed`: there are newer tokens in the state. `refused`: only a new sign-in helps. */
 export type RefreshOutcome = "renewed" | "refused";
 
+/** Answers that may be another one the next time. */
+const PASSING = new Set(["temporarily_unavailable", "server_error", "slow_down"]);
 /** How long a refresh that nobody waits for any more may still take: given up half-way, it could cost the sign-in. */
 const GRACE_MS = 2000;
 /** Answers after which the refresh token is of no more use. */
@@ -66,6 +68,16 @@ export async function refreshGrant(
     }
   };
   return await store.update(context.url.href, change, signal);
+}
+
+/**
+ * Whether the error is an authorization server's word that it does not renew the grant: many have words of their own for a
+ * refresh token that has ended (GitHub: `bad_refresh_token`, Metabase: `invalid_request`).
+ */
+export function isRefusedRefresh(error: unknown): boolean {
+  if (!isSituation(error, "auth.failed")) return false;
+  const { oauthError } = error.details;
+  return oauthError !== undefined && !PASSING.has(oauthError);
 }
 
 async function request(

@@ -11,6 +11,8 @@ export type Send = (
 
 export type Tidy = (json: Record<string, unknown>) => Record<string, unknown>;
 
+/** Statuses that say nothing about what was asked for. */
+const PASSING: ReadonlySet<number> = new Set([408, 425, 429]);
 const SECRETS = ["access_token", "refresh_token", "id_token", "client_secret", "registration_access_token"];
 
 /** Sends what the OAuth library made, within our bounds; tokens of the answer are known to the redactor before it is read. */
@@ -27,7 +29,8 @@ export function sendWith(party: Party, read: (answer: OAuthAnswer, host: string)
 }
 
 /**
- * The answer in the form the OAuth library reads: JSON, with the one status it expects, or an OAuth error.
+ * The answer in the form the OAuth library reads: JSON, with the one status it expects, or an OAuth error. Some servers
+ * confuse 200 and 201, send errors with 200, or refuse in words of their own.
  * @throws AdapterError `auth.failed` for anything else
  */
 export function toResponse(
@@ -38,26 +41,39 @@ export function toResponse(
   tidy: Tidy,
 ): Response {
   const { status, json, problem, headers } = answer;
-  const refusal = status >= 400 && status < 500 && typeof json?.error === "string";
-  if (json === undefined || !(refusal || (status >= 200 && status < 300))) {
-    throw failed(context, `${host} answered ${problem}`);
-  }
+  const successful = status >= 200 && status < 300;
+  const told = typeof json?.error === "string" && json.error !== "";
+  const refused = (status >= 400 && status < 500 && !PASSING.has(status)) || (successful && told);
   const nonce = nonceOf(headers);
-  return new Response(JSON.stringify(refusal ? json : tidy(json)), {
-    status: refusal ? status : success, // Some servers confuse 200 and 201.
-    headers: { "content-type": "application/json", ...(nonce === undefined ? {} : { "dpop-nonce": nonce }) },
-  });
+  const respond = (body: object, code: number): Response =>
+    new Response(JSON.stringify(body), {
+      status: code,
+      headers: { "content-type": "application/json", ...(nonce === undefined ? {} : { "dpop-nonce": nonce }) },
+    });
+  if (refused) return respond(told ? json : { ...json, error: problem }, Math.max(status, 400));
+  if (json === undefined || !successful) throw failed(context, `${host} answered ${problem}`);
+  return respond(tidy(json), success);
 }
 
 /** A lifetime beyond a century is none: its end is no date any more. */
 const MAX_LIFETIME_S = 100 * 365 * 24 * 3600;
 
-/** Drops what is null or not needed: no identity of the person is wanted, and no lifetime that is none. */
+/**
+ * Drops what is null, empty or not needed: no identity of the person is wanted, and no lifetime that is none. A type that
+ * is not DPoP's is Bearer, whatever it is called (Slack: "user").
+ */
 export function tidyTokens(json: Record<string, unknown>): Record<string, unknown> {
   const { id_token: _, ...rest } = json;
-  const kept = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null));
+  const kept = withoutNothing(rest);
   const seconds = Number(kept.expires_in);
   if (seconds > 0 && seconds <= MAX_LIFETIME_S) kept.expires_in = seconds;
   else delete kept.expires_in;
+  if (Array.isArray(kept.scope)) kept.scope = kept.scope.join(" ");
+  kept.token_type = String(kept.token_type).toLowerCase() === "dpop" ? "DPoP" : "Bearer";
   return kept;
+}
+
+/** Without the members that hold null or an empty text. */
+export function withoutNothing(json: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(json).filter(([, value]) => value !== null && value !== ""));
 }

@@ -260,8 +260,6 @@ describe("a token answer", () => {
   });
 
   it.each([
-    ["without token_type", () => json, { access_token: "issued-access-token" }, 200, /token_type/],
-    ["of an unknown type", () => json, { access_token: "issued-access-token", token_type: "mac" }, 200, /token_type/],
     ["without a token", () => json, { token_type: "Bearer" }, 200, /access_token/],
     [
       "with a token that would smuggle a header",
@@ -310,16 +308,29 @@ describe("a token answer", () => {
     expect(server.requests("/token")[0]?.headers.dpop).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);
   });
 
-  it("with nulls, a number as text and an unreadable id_token is good enough", async () => {
-    server.tokenAnswer = (answer) => ({
-      ...answer,
-      expires_in: "3600",
-      scope: null,
-      refresh_token: null,
-      id_token: "x.y.z",
-    });
+  it.each([
+    ["nulls", { scope: null, refresh_token: null }],
+    ["empty texts", { scope: "", refresh_token: "" }],
+    ["a number as text and an unreadable id_token", { expires_in: "3600", id_token: "x.y.z" }],
+    ["a type of its own", { ok: true, token_type: "user" }],
+    ["no type", { token_type: undefined }],
+    ["a list of scopes", { scope: ["read", "write"] }],
+  ])("with %s is good enough", async (_, odd) => {
+    server.tokenAnswer = (answer) => ({ ...answer, ...odd });
     const { authorizer } = withBrowser(resource.url);
     expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 1 });
+  });
+
+  it.each([
+    ["Slack's", { ok: false, error: "invalid_code" }, "invalid_code"],
+    ["GitHub's", { error: "bad_verification_code", error_description: "It is expired." }, "It is expired."],
+  ])("that is %s error with HTTP 200 is told as the error it is", async (_, answer, said) => {
+    server.tokenAnswer = () => answer;
+    const { authorizer } = withBrowser(resource.url);
+    await expect(call(authorizer, resource.url)).rejects.toMatchObject({
+      details: { oauthError: answer.error },
+      message: expect.stringContaining(said),
+    });
   });
 
   it.each([0, -1, 9_223_372_036_854_775_807n, "1e400", "never", {}])(

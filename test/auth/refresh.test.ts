@@ -153,13 +153,35 @@ describe("a refresh that is refused", () => {
     expect(grantTypes()).toEqual(["authorization_code", "refresh_token"]);
   });
 
-  it("for a reason that passes opens no browser and keeps the refresh token", async () => {
+  it.each([
+    ["GitHub's word, with 200", 200, { error: "bad_refresh_token", error_description: "incorrect or expired" }],
+    ["Slack's word, with 200", 200, { ok: false, error: "invalid_refresh_token" }],
+    ["a word that fits everything", 400, { error: "invalid_request" }],
+    ["JSON of its own", 400, { code: 400, error_code: "refresh_token_not_found", msg: "Not Found" }],
+  ])("in other words than the standard's leads to one new sign-in too (%s)", async (_, status, body) => {
     const { authorizer, opened } = withBrowser(resource.url, { store });
     await call(authorizer, resource.url);
     server.live.clear();
-    server.overrides.set("/token", (_, response) => json(response, 503, { error: "temporarily_unavailable" }));
+    server.overrides.set("/token", (seen, response) => {
+      server.overrides.clear();
+      expect(seen.form.get("grant_type")).toBe("refresh_token");
+      json(response, status, body);
+    });
+    expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 1 });
+    expect(opened).toHaveLength(2);
+  });
+
+  it.each([
+    [503, "HTTP 503"],
+    [429, "HTTP 429"],
+    [400, "temporarily_unavailable"],
+  ])("for a reason that passes (%i) opens no browser and keeps the refresh token", async (status, said) => {
+    const { authorizer, opened } = withBrowser(resource.url, { store });
+    await call(authorizer, resource.url);
+    server.live.clear();
+    server.overrides.set("/token", (_, response) => json(response, status, { error: "temporarily_unavailable" }));
     await expect(call(authorizer, resource.url)).rejects.toMatchObject({
-      message: expect.stringContaining("HTTP 503"),
+      message: expect.stringContaining(said),
     });
     server.overrides.clear();
     expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 1 });

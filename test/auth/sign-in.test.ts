@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { MemoryStore } from "../../src/auth/store/memory-store.ts";
 import type { SignInRecord } from "../../src/auth/store/record.ts";
@@ -281,6 +281,25 @@ describe("the client", () => {
       code: "auth_required",
       message: expect.stringContaining('set "clientId"'),
     });
+  });
+
+  it.each<[string, (response: ServerResponse) => void, string]>([
+    ["an error", (response) => json(response, 400, { error: "invalid_redirect_uri" }), "invalid_redirect_uri"],
+    ["a word that is no JSON", (response) => void response.writeHead(403).end("Forbidden"), "HTTP 403"],
+  ])("says what to configure where its registration is refused with %s", async (_, refuse, said) => {
+    server.overrides.set("/register", (_, response) => refuse(response));
+    await expect(call(withBrowser(resource.url).authorizer, resource.url)).rejects.toMatchObject({
+      code: "auth_required",
+      message: expect.stringMatching(new RegExp(`${said}.*set "clientId"`)),
+    });
+  });
+
+  it.each([
+    ["null", { client_secret: null, client_secret_expires_at: null, redirect_uris: [] }],
+    ["an empty text", { client_secret: "", token_endpoint_auth_method: "" }],
+  ])("needs no secret where its registration holds %s", async (_, registered) => {
+    server.registered = registered;
+    expect(await call(withBrowser(resource.url).authorizer, resource.url)).toMatchObject({ status: 200 });
   });
 
   it("registers anew with another authorization server, which sees nothing of the first", async () => {
