@@ -30,7 +30,8 @@ export interface OAuthSettings {
     readonly clientSecret?: string;
     readonly idToken?: string;
   };
-  readonly redirectPort?: number;
+  /** Where the browser is sent back to; with its port, exactly as it is written. */
+  readonly redirectUri?: string;
   readonly issuer?: string;
   readonly dpop?: boolean;
 }

@@ -1,5 +1,6 @@
 import { shellLine } from "../command-line.ts";
 import { isAdapterError, isSituation, reasonOf } from "../errors.ts";
+import { isLoopback } from "../web-address.ts";
 import { type Callback, CallbackListener } from "./callback-listener.ts";
 import { knownClient, registerClient, withCredentials } from "./client-choice.ts";
 import { type AuthContext, cancelledBy, excerpt, failed } from "./context.ts";
@@ -78,20 +79,33 @@ function requirePkce(context: AuthContext, metadata: ServerMetadata): void {
 
 /** A registered client keeps its port, so that its registration stays good; where it is taken, it is registered anew. */
 async function listen(context: AuthContext, known: StoredClient | undefined): Promise<CallbackListener> {
-  const { redirectPort } = context.settings;
+  const address = callbackAddress(context);
+  const configured = new URL(address).port;
   const registered = known?.redirectUri === undefined ? 0 : Number(new URL(known.redirectUri).port);
   try {
-    return await CallbackListener.open(redirectPort ?? registered);
+    return await CallbackListener.open(address, registered);
   } catch (error) {
-    if (redirectPort === undefined && registered !== 0) return await CallbackListener.open(0);
+    if (configured === "" && registered !== 0) return await CallbackListener.open(address, 0);
     throw failed(
       context,
-      `cannot listen for the callback on port ${redirectPort ?? "of any number"}: ${reasonOf(error)}`,
+      `cannot listen for the callback on port ${configured || "of any number"}: ${reasonOf(error)}`,
       {
-        hint: 'Close the program that uses the port, or set another "redirectPort" in its oauth settings.',
+        hint: 'Close the program that uses the port, or set another "redirectUri" in its oauth settings.',
       },
     );
   }
+}
+
+/** The entry's, which must be one of this machine, or ours. */
+function callbackAddress(context: AuthContext): string {
+  const { redirectUri = "http://127.0.0.1/callback" } = context.settings;
+  const url = URL.canParse(redirectUri) ? new URL(redirectUri) : undefined;
+  if (url?.protocol === "http:" && isLoopback(url) && url.href === `http://${url.host}${url.pathname}`)
+    return redirectUri;
+  throw failed(
+    context,
+    'the configured "redirectUri" is no address of this machine such as http://localhost:3118/callback',
+  );
 }
 
 async function clientFor(

@@ -10,8 +10,6 @@ export interface Callback {
   finish(outcome: "done" | "failed"): void;
 }
 
-const HOST = "127.0.0.1";
-const PATH = "/callback";
 /** How long a page may take to arrive before its connection is cut. */
 const PAGE_MS = 500;
 
@@ -21,22 +19,31 @@ const PAGE_MS = 500;
  */
 export class CallbackListener {
   readonly #server: Server;
+  readonly #address: string;
+  readonly #place: URL;
   #state: string | undefined;
   #accept: (callback: Callback) => void = () => {};
   #answered = false;
   /** The response that waits to be told how it ended. */
   #held: ServerResponse | undefined;
 
-  /** @param port 0: the system's choice. @throws the operating system's error, such as `EADDRINUSE`. */
-  static async open(port: number): Promise<CallbackListener> {
+  /**
+   * @param address where the browser is sent back to; where it names no port, any will do
+   * @param port to use then; 0: the system's choice
+   * @throws the operating system's error, such as `EADDRINUSE`
+   */
+  static async open(address: string, port: number): Promise<CallbackListener> {
+    const place = new URL(address);
     const server = createServer({ requestTimeout: 10_000 });
-    server.listen(port, HOST);
+    server.listen(Number(place.port) || port, place.hostname === "[::1]" ? "::1" : "127.0.0.1");
     await once(server, "listening");
-    return new CallbackListener(server);
+    return new CallbackListener(server, address, place);
   }
 
-  private constructor(server: Server) {
+  private constructor(server: Server, address: string, place: URL) {
     this.#server = server;
+    this.#address = address;
+    this.#place = place;
     // A connection that could not be accepted: the next one may be, and the wait has its bound.
     server.on("error", () => undefined);
     server.on("request", (request, response) => this.#answer(request, response));
@@ -47,7 +54,8 @@ export class CallbackListener {
   }
 
   get redirectUri(): string {
-    return `http://${HOST}:${this.port}${PATH}`;
+    if (this.#place.port !== "") return this.#address; // A registration is compared with it to the letter.
+    return `http://${this.#place.hostname}:${this.port}${this.#place.pathname}`;
   }
 
   /** Resolves with the first answer that carries the state. */
@@ -84,7 +92,7 @@ export class CallbackListener {
     const target = request.url ?? "";
     const [path, query = ""] = target.split("?", 2);
     const parameters = new URLSearchParams(query);
-    if (path !== PATH || request.method !== "GET") show(response, PAGES.missing);
+    if (path !== this.#place.pathname || request.method !== "GET") show(response, PAGES.missing);
     else if (!this.#belongs(parameters)) show(response, PAGES.stranger);
     else if (this.#answered) show(response, PAGES.again);
     else {

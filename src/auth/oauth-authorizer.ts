@@ -115,7 +115,7 @@ export class OAuthAuthorizer implements Authorizer {
     if (listener === undefined) throw failed(this.#context, "no sign-in is waiting for an answer");
     if (listener.paste(text)) return;
     throw failed(this.#context, "that is not the address this sign-in ends at", {
-      hint: "Paste the whole address from the browser's address bar; it begins with http://127.0.0.1 and contains state=.",
+      hint: `Paste the whole address from the browser's address bar; it begins with ${listener.redirectUri} and contains state=.`,
     });
   }
 

@@ -75,8 +75,9 @@ async function targetOf(command: string, words: readonly string[], options: Opti
 
 async function show(url: string, { browser }: Options, terminal: Terminal): Promise<void> {
   if (browser === false) {
+    const end = new URL(url).searchParams.get("redirect_uri") ?? "";
     terminal.note(
-      `Open this address, and sign in:\n\n  ${url}\n\nOn another machine, paste the address it ends at (it begins with http://127.0.0.1) here:`,
+      `Open this address, and sign in:\n\n  ${url}\n\nOn another machine, paste the address it ends at (it begins with ${end}) here:`,
     );
     return;
   }

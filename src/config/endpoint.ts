@@ -157,11 +157,13 @@ function remote(raw: Json, transport: RemoteTransport, refuse: Refuse): CheckedR
 }
 
 /** The spellings of other tools become ours. */
-function oauthOf({ scopes, callbackPort, ...settings }: Json): OAuthSettings {
-  const { scope, redirectPort } = settings;
+function oauthOf({ scopes, redirectPort, callbackPort, ...settings }: Json): OAuthSettings {
+  const { scope } = settings;
   return {
+    // A registration names the callback to the letter: callbackPort is Claude Code's, whose callback has this name.
+    ...(callbackPort === undefined ? {} : { redirectUri: `http://localhost:${callbackPort}/callback` }),
+    ...(redirectPort === undefined ? {} : { redirectUri: `http://127.0.0.1:${redirectPort}/callback` }),
     ...settings,
     ...(scope === undefined && scopes !== undefined ? { scope: [scopes].flat().join(" ") } : {}),
-    ...(redirectPort === undefined && callbackPort !== undefined ? { redirectPort: callbackPort as number } : {}),
   };
 }

@@ -456,28 +456,54 @@ describe("the person's side", () => {
     const taken = createServer();
     taken.listen(0, "127.0.0.1");
     await once(taken, "listening");
-    const redirectPort = (taken.address() as AddressInfo).port;
+    const { port } = taken.address() as AddressInfo;
     try {
-      const { message } = await refusal({ settings: { redirectPort } });
-      expect(message).toContain(`port ${redirectPort}`);
-      expect(message).toContain('another "redirectPort"');
+      const { message } = await refusal({ settings: { redirectUri: `http://127.0.0.1:${port}/callback` } });
+      expect(message).toContain(`port ${port}`);
+      expect(message).toContain('another "redirectUri"');
     } finally {
       taken.close();
     }
   });
 
-  it("takes the configured port where it is free", async () => {
+  it.each([
+    "http://127.0.0.1:PORT/callback",
+    "http://localhost:PORT/a/b",
+    "http://localhost:PORT",
+    "http://[::1]:PORT/x",
+  ])("comes back to the configured address (%s)", async (written) => {
     const probe = createServer();
     probe.listen(0, "127.0.0.1");
     await once(probe, "listening");
-    const redirectPort = (probe.address() as AddressInfo).port;
+    const redirectUri = written.replace("PORT", String((probe.address() as AddressInfo).port));
     probe.close();
     await once(probe, "close");
-    await call(withBrowser(resource.url, { settings: { redirectPort } }).authorizer, resource.url);
-    expect(server.requests("/authorize")[0]?.query.get("redirect_uri")).toBe(
-      `http://127.0.0.1:${redirectPort}/callback`,
-    );
+    const { authorizer } = withBrowser(resource.url, { settings: { redirectUri } });
+    expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 1 });
+    expect(server.requests("/authorize")[0]?.query.get("redirect_uri")).toBe(redirectUri);
   });
+
+  it("comes back to any free port where the configured address has none, the next time to the same", async () => {
+    const store = new MemoryStore();
+    const settings = { redirectUri: "http://localhost/oauth/callback" };
+    await call(withBrowser(resource.url, { settings, store }).authorizer, resource.url);
+    server.live.clear();
+    server.refreshable.clear();
+    await call(withBrowser(resource.url, { settings, store }).authorizer, resource.url);
+    const [first, second] = server.requests("/authorize").map(({ query }) => query.get("redirect_uri"));
+    expect(first).toMatch(/^http:\/\/localhost:\d+\/oauth\/callback$/);
+    expect(second).toBe(first);
+    expect(server.requests("/register")).toHaveLength(1);
+  });
+
+  it.each(["https://localhost:1/callback", "http://as.example/callback", "http://localhost/?a=b", "callback"])(
+    "is sent to no other address than this machine's (%s)",
+    async (redirectUri) => {
+      const { message } = await refusal({ settings: { redirectUri } });
+      expect(message).toContain('"redirectUri" is no address of this machine');
+      expect(server.requests("/register")).toEqual([]);
+    },
+  );
 
   it("ends when the browser cannot be opened", async () => {
     const { message } = await refusal({ openUrl: () => Promise.reject(new Error("no display")) });

@@ -90,9 +90,12 @@ describe("a program", () => {
 
 describe("a remote server", () => {
   it("that is written in two spellings is read in ours", async () => {
-    const oauth = { scope: "ours", redirectPort: 1 };
-    const spec = await place.spec({ url: "http://x/", oauth: { ...oauth, scopes: ["theirs"], callbackPort: 2 } });
+    const oauth = { scope: "ours", redirectUri: "http://localhost:1/here" };
+    const theirs = { scopes: ["theirs"], callbackPort: 2, redirectPort: 3 };
+    const spec = await place.spec({ url: "http://x/", oauth: { ...oauth, ...theirs } });
     expect(spec.endpoint).toMatchObject({ oauth });
+    const { endpoint } = await place.spec({ url: "http://x/", oauth: theirs });
+    expect(endpoint).toMatchObject({ oauth: { scope: "theirs", redirectUri: "http://127.0.0.1:3/callback" } });
     const plain = await place.spec({ url: "http://x/", oauth: { clientId: "c" } });
     expect((plain.endpoint as { oauth: object }).oauth).toEqual({ clientId: "c" });
   });
@@ -120,7 +123,7 @@ describe("a remote server", () => {
         clientId: "id",
         clientSecret: "s3cret-token",
         scope: "a b",
-        redirectPort: 8123,
+        redirectUri: "http://localhost:8123/callback",
         identityProvider: { idToken: "s3cret-token" },
         dpop: true,
       },

@@ -88,7 +88,7 @@ describe("claude-code", () => {
     expect(specOf(view, "remote").endpoint).toMatchObject({
       transport: "http",
       headers: { A: "Bearer token-123" },
-      oauth: { clientId: "c", redirectPort: 8080 },
+      oauth: { clientId: "c", redirectUri: "http://localhost:8080/callback" },
     });
     expect(view.servers.get("events")?.transport).toBe("sse");
     expect(specOf(view, "shared").endpoint).toMatchObject({ command: "project" });
@@ -229,6 +229,7 @@ describe("codex", () => {
       ".codex/config.toml",
       `
       model = "m"
+      mcp_oauth_callback_url = "http://localhost:5000/callback"
       [mcp_servers.local]
       command = "npx"
       args = ["-y", "\${NAME}"]
@@ -280,7 +281,7 @@ describe("codex", () => {
     expect(specOf(view, "remote").endpoint).toMatchObject({
       url: "https://h/mcp",
       headers: { Authorization: "Bearer token-123", "X-A": "1", "X-B": "name" },
-      oauth: { clientId: "c", scope: "a b" },
+      oauth: { clientId: "c", scope: "a b", redirectUri: "http://localhost:5000/callback" },
     });
     expect(view.servers.get("here")?.origin).toBe("project");
     expect(errors(view)).toEqual({ inline: "bearer_token is not read; name a variable with bearer_token_env_var." });
@@ -315,7 +316,7 @@ describe("opencode", () => {
           type: "remote",
           url: "https://h/mcp",
           headers: { A: "Bearer {env:TOKEN}" },
-          oauth: { clientId: "c", clientSecret: "{env:TOKEN}", scope: "a b" },
+          oauth: { clientId: "c", clientSecret: "{env:TOKEN}", scope: "a b", redirectUri: "http://localhost:1/x" },
         },
         plain: { type: "remote", url: "https://h/mcp", oauth: false, enabled: false },
         file: { type: "remote", url: "https://h/mcp", headers: { A: "{file:~/.secret}" } },
@@ -336,7 +337,7 @@ describe("opencode", () => {
     });
     expect(specOf(view, "remote").endpoint).toMatchObject({
       headers: { A: "Bearer token-123" },
-      oauth: { clientId: "c", clientSecret: "token-123", scope: "a b" },
+      oauth: { clientId: "c", clientSecret: "token-123", scope: "a b", redirectUri: "http://localhost:1/x" },
     });
     expect(specOf(view, "plain").endpoint).toMatchObject({ oauth: false });
     expect(view.servers.get("plain")?.enabled).toBe(true);
@@ -365,7 +366,7 @@ describe("opencode", () => {
     expect(view.servers.get("local")).toMatchObject({ enabled: false, origin: "project" });
     expect(specOf(view, "local").timeoutSeconds).toBe(20);
     expect(specOf(view, "remote").endpoint).toMatchObject({
-      oauth: { clientId: "c", clientSecret: "s", redirectPort: 99 },
+      oauth: { clientId: "c", clientSecret: "s", redirectUri: "http://127.0.0.1:99/mcp/oauth/callback" },
     });
     expect(view.servers.size).toBe(2);
   });
@@ -463,7 +464,13 @@ describe("gemini", () => {
         stream: {
           httpUrl: "https://h/mcp",
           headers: { A: "Bearer $TOKEN" },
-          oauth: { enabled: true, clientId: "c", clientSecret: "$TOKEN", scopes: ["a", "b"] },
+          oauth: {
+            enabled: true,
+            clientId: "c",
+            clientSecret: "$TOKEN",
+            scopes: ["a", "b"],
+            redirectUri: "http://localhost:2/",
+          },
         },
         events: { url: "https://h/sse", type: "sse" },
         google: { httpUrl: "https://h/", authProviderType: "google_credentials" },
@@ -484,7 +491,7 @@ describe("gemini", () => {
     expect(specOf(view, "stream").endpoint).toMatchObject({
       transport: "http",
       headers: { A: "Bearer token-123" },
-      oauth: { clientId: "c", clientSecret: "token-123", scope: "a b" },
+      oauth: { clientId: "c", clientSecret: "token-123", scope: "a b", redirectUri: "http://localhost:2/" },
     });
     expect(view.servers.get("events")?.transport).toBe("sse");
     expect(specOf(view, "here")).toMatchObject({ origin: "project", endpoint: { transport: "auto" } });

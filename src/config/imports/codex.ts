@@ -14,12 +14,12 @@ export const codex: Dialect = {
     { path: join(codexHome, "config.toml"), level: "user", format: "toml" },
     { path: join(cwd, ".codex", "config.toml"), level: "project", format: "toml" },
   ],
-  *servers({ mcp_servers }, { cwd }) {
-    for (const [name, server] of serversIn(mcp_servers)) yield read(name, server, cwd);
+  *servers({ mcp_servers, mcp_oauth_callback_url }, { cwd }) {
+    for (const [name, server] of serversIn(mcp_servers)) yield read(name, server, cwd, mcp_oauth_callback_url);
   },
 };
 
-function read(name: string, server: Json, cwd: string): ImportedServer {
+function read(name: string, server: Json, cwd: string, callback: unknown): ImportedServer {
   const { tool_timeout_sec, bearer_token_env_var, env_http_headers, env_vars } = server;
   const draft = new Draft(server, verbatim)
     .copy("command", "args", "env", "url", "enabled")
@@ -34,7 +34,7 @@ function read(name: string, server: Json, cwd: string): ImportedServer {
   for (const [header, variable] of Object.entries(isObject(env_http_headers) ? env_http_headers : {})) {
     draft.addHeader(header, `\${${String(variable)}}`);
   }
-  return oauth(draft, server).as(name);
+  return oauth(draft, server, callback).as(name);
 }
 
 function variableNames(value: unknown): readonly string[] {
@@ -42,11 +42,11 @@ function variableNames(value: unknown): readonly string[] {
   return value.map((item) => (isObject(item) ? item.name : item)).filter((item) => typeof item === "string");
 }
 
-function oauth(draft: Draft, { oauth: settings, scopes }: Json): Draft {
+function oauth(draft: Draft, { oauth: settings, scopes }: Json, callback: unknown): Draft {
   const clientId = isObject(settings) ? settings.client_id : undefined;
   if (clientId === undefined && scopes === undefined) return draft;
   return draft.set("oauth", {
-    ...(clientId === undefined ? {} : { clientId }),
+    ...(clientId === undefined ? {} : { clientId, ...(callback === undefined ? {} : { redirectUri: callback }) }),
     ...(scopes === undefined ? {} : { scopes }),
   });
 }

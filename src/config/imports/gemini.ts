@@ -42,8 +42,8 @@ function allowance(document: Json): (name: string) => boolean {
     !(Array.isArray(allowed) && !allowed.includes(name)) && !(Array.isArray(excluded) && excluded.includes(name));
 }
 
-function settings({ clientId, clientSecret, scopes }: Json): Json {
+function settings({ clientId, clientSecret, scopes, redirectUri }: Json): Json {
   return Object.fromEntries(
-    Object.entries({ clientId, clientSecret, scopes }).filter(([, value]) => value !== undefined),
+    Object.entries({ clientId, clientSecret, scopes, redirectUri }).filter(([, value]) => value !== undefined),
   );
 }

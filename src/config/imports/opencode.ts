@@ -44,13 +44,17 @@ function read(name: string, server: Json, cwd: string): ImportedServer {
   return (isObject(oauth) ? draft.set("oauth", settings(oauth)) : draft).as(name);
 }
 
+function callback(port: unknown): string | undefined {
+  return port === undefined ? undefined : `http://127.0.0.1:${String(port)}/mcp/oauth/callback`;
+}
+
 /** Version 2 writes them with underscores. */
 function settings(oauth: Json): Json {
   const known = {
     clientId: oauth.clientId ?? oauth.client_id,
     clientSecret: oauth.clientSecret ?? oauth.client_secret,
     scope: oauth.scope,
-    callbackPort: oauth.callbackPort ?? oauth.callback_port,
+    redirectUri: oauth.redirectUri ?? oauth.redirect_uri ?? callback(oauth.callbackPort ?? oauth.callback_port),
   };
   return Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined));
 }
