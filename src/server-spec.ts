@@ -34,6 +34,8 @@ export interface OAuthSettings {
   readonly redirectUri?: string;
   readonly issuer?: string;
   readonly dpop?: boolean;
+  /** Sent instead of ours of that name, or in addition; an empty text: not sent. */
+  readonly parameters?: Readonly<Record<string, string>>;
 }
 
 /** Those of the settings that must never be shown. */

@@ -71,10 +71,15 @@ export async function signInWithBrowser(flow: BrowserSignIn, signal: AbortSignal
   }
 }
 
-function requirePkce(context: AuthContext, metadata: ServerMetadata): void {
-  if (metadata.code_challenge_methods_supported?.includes("S256") === true) return;
-  const { host } = new URL(metadata.issuer);
-  throw failed(context, `${host} does not say that it supports PKCE with S256, without which a sign-in is not safe`);
+/** Where metadata says nothing of it (Entra, Cognito) an issuer that the entry itself names is taken to support it. */
+function requirePkce(
+  context: AuthContext,
+  { issuer, code_challenge_methods_supported: methods }: ServerMetadata,
+): void {
+  if (methods?.includes("S256") ?? context.settings.issuer !== undefined) return;
+  const reason = `${new URL(issuer).host} does not say that it supports PKCE with S256, without which a sign-in is not safe`;
+  const hint = `If you know that it does, as Microsoft Entra and Amazon Cognito do, set "issuer" to ${issuer} in its oauth settings.`;
+  throw failed(context, reason, methods === undefined ? { hint } : {});
 }
 
 /** A registered client keeps its port, so that its registration stays good; where it is taken, it is registered anew. */

@@ -2,7 +2,7 @@ import { AdapterError } from "../errors.ts";
 import type { ChallengeFacts } from "./challenge-facts.ts";
 import { type AuthContext, excerpt, failed } from "./context.ts";
 import { checkedUrl, exchange } from "./oauth-request.ts";
-import { isSameButSlash, type ServerMetadata, serverMetadata } from "./server-metadata.ts";
+import { isSameButSlash, metadataElsewhere, type ServerMetadata, serverMetadata } from "./server-metadata.ts";
 
 /** What has to be known before an authorization can be asked for. */
 export interface Discovered {
@@ -121,6 +121,7 @@ function isWithin(url: URL, resource: string): boolean {
   return `${url.pathname}/`.startsWith(folder);
 }
 
+/** The issuer that the entry names decides, whatever the resource says: its metadata has to name it to the letter. */
 async function namedServer(
   context: AuthContext,
   servers: readonly string[],
@@ -128,18 +129,18 @@ async function namedServer(
   signal: AbortSignal,
 ): Promise<ServerMetadata> {
   const { issuer } = context.settings;
-  // The entry decides between two spellings of one server: its metadata has to name that issuer, to the letter.
-  if (issuer !== undefined && !servers.some((server) => isSameButSlash(server, issuer))) {
-    throw failed(
-      context,
-      `it names the authorization servers ${servers.join(", ")}, not the configured issuer ${issuer}`,
-      {
-        hint: 'Correct "issuer" in its oauth settings if you trust them.',
-      },
-    );
+  if (issuer === undefined) {
+    const preferred = servers.find((server) => known.includes(server)) ?? servers[0] ?? "";
+    return await serverMetadata(context, preferred, signal);
   }
-  const preferred = issuer ?? servers.find((server) => known.includes(server)) ?? servers[0] ?? "";
-  return await serverMetadata(context, preferred, signal);
+  const others = servers.some((server) => isSameButSlash(server, issuer)) ? [] : servers;
+  for (const server of others) {
+    const metadata = await metadataElsewhere(context, server, issuer, signal).catch((error: unknown) => {
+      if (signal.aborted) throw error; // Whatever else is wrong with it: the entry names another one.
+    });
+    if (metadata !== undefined) return metadata;
+  }
+  return await serverMetadata(context, issuer, signal);
 }
 
 /** Revision 2025-03-26: the authorization server is at the root of the resource's host. */

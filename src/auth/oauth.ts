@@ -14,7 +14,7 @@ const TOKEN_TYPE = {
   idToken: "urn:ietf:params:oauth:token-type:id_token",
   grant: "urn:ietf:params:oauth:token-type:id-jag",
 } as const;
-/** Of a request to an authorization server; what is undefined is left out. */
+/** Of a request to an authorization server; what is undefined or empty is left out. */
 type FormFields = Readonly<Record<string, string | undefined>>;
 
 /** An authorization request with PKCE (S256), ready to be opened in a browser. */
@@ -27,16 +27,17 @@ export async function beginAuthorization(
   const [state, verifier] = [oauth.generateRandomState(), oauth.generateRandomCodeVerifier()];
   context.redactor.add([verifier]);
   const parameters: FormFields = {
-    response_type: "code",
-    client_id: client.clientId,
-    redirect_uri: request.redirectUri,
     scope: request.scope,
-    state,
-    code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
-    code_challenge_method: "S256",
     resource: request.resource,
     // OpenID Connect Core section 11: without it a request for offline access is ignored.
     prompt: request.scope?.split(" ").includes("offline_access") === true ? "consent" : undefined,
+    ...context.settings.parameters,
+    response_type: "code",
+    client_id: client.clientId,
+    redirect_uri: request.redirectUri,
+    state,
+    code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: "S256",
   };
   for (const [name, value] of given(parameters)) url.searchParams.set(name, value);
   return { url, state, verifier, redirectUri: request.redirectUri, resource: request.resource };
@@ -52,7 +53,7 @@ export async function redeem(party: Party, pending: PendingAuthorization, respon
     return await tokenRequest(party, (options) =>
       oauth.authorizationCodeGrantRequest(server, client, authentication(party), checked, redirectUri, verifier, {
         ...options,
-        additionalParameters: { resource },
+        additionalParameters: resourceOf(party, resource),
       }),
     );
   });
@@ -65,7 +66,7 @@ export async function refresh(party: Party, refreshToken: string, resource: stri
     tokenRequest(party, (options) =>
       oauth.refreshTokenGrantRequest(server, client, authentication(party), refreshToken, {
         ...options,
-        additionalParameters: { resource },
+        additionalParameters: resourceOf(party, resource),
       }),
     ),
   );
@@ -74,7 +75,8 @@ export async function refresh(party: Party, refreshToken: string, resource: stri
 /** Any grant that needs no person: client credentials, or an assertion (RFC 7523). */
 export async function requestTokens(party: Party, grantType: string, parameters: FormFields): Promise<Tokens> {
   const { server, client } = sides(party);
-  const body = new URLSearchParams(given(parameters));
+  const { scope, resource, ...others } = parameters;
+  const body = new URLSearchParams(given({ scope, resource, ...party.context.settings.parameters, ...others }));
   return await explained(party, () =>
     tokenRequest(party, (options) =>
       oauth.genericTokenEndpointRequest(server, client, authentication(party), grantType, body, options),
@@ -196,8 +198,13 @@ function formEncoded(text: string): string {
   return new URLSearchParams([["", text]]).toString().slice(1);
 }
 
+/** The resource of a token request that belongs to an earlier one. */
+function resourceOf({ context }: Party, resource: string): Record<string, string> {
+  return Object.fromEntries(given({ resource: context.settings.parameters?.["resource"] ?? resource }));
+}
+
 function given(parameters: FormFields): [string, string][] {
-  return Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return Object.entries(parameters).filter((entry): entry is [string, string] => Boolean(entry[1]));
 }
 
 function requestOptions(party: Party, success = 200, tidy: Tidy = tidyTokens): TokenOptions {

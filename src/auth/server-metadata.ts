@@ -60,13 +60,39 @@ export async function serverMetadata(
     else {
       foreign = true;
       const other = typeof json.issuer === "string" ? excerpt(json.issuer, context.limits) : "no issuer";
-      if (isSameButSlash(other, issuer)) hint = `If you trust that, set "issuer" to ${other} in its oauth settings.`;
+      if (URL.canParse(other)) hint = issuerHint(other);
       notes.push(`${url.pathname}: it names ${other} instead of ${issuer}`);
     }
   }
   if (fallback?.defaults === true && !foreign) return defaultEndpoints(base.origin);
   const reason = `${base.host} has no usable authorization server metadata (${notes.join("; ")})`;
   throw failed(context, reason, hint === undefined ? {} : { hint });
+}
+
+/**
+ * The metadata of a configured issuer where it lies at another server's places: some authorization servers have a place for
+ * each resource. Somebody else's word sends nothing elsewhere: all its endpoints have to be the issuer's own.
+ */
+export async function metadataElsewhere(
+  context: AuthContext,
+  server: string,
+  issuer: string,
+  signal: AbortSignal,
+): Promise<ServerMetadata | undefined> {
+  const { origin } = checkedUrl(context, issuer, "the configured issuer");
+  for (const url of places(checkedUrl(context, server, "the authorization server's issuer"))) {
+    const { json, status } = await exchange(context, { url, method: "GET" }, signal);
+    if (status !== 200 || json?.["issuer"] !== issuer) continue;
+    const metadata = pick(json, issuer);
+    const endpoints = ENDPOINTS.flatMap((name) => metadata[name] ?? []);
+    if (endpoints.every((endpoint) => URL.canParse(endpoint) && new URL(endpoint).origin === origin)) return metadata;
+  }
+  return undefined;
+}
+
+function issuerHint(named: string): string {
+  if (!named.includes("{")) return `If you trust that, set "issuer" to ${named} in its oauth settings.`;
+  return 'Set "issuer" in its oauth settings to that of your own tenant: as it is written there, with the tenant\'s id filled in.';
 }
 
 /** Whether two issuers have their metadata at the same places: some libraries add a slash where they read the one, or drop it. */

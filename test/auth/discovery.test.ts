@@ -61,11 +61,36 @@ describe("resource metadata", () => {
     });
     await call(withBrowser(resource.url, { settings: { issuer: server.issuer } }).authorizer, resource.url);
     expect(other.seen).toEqual([]);
-    const elsewhere = { settings: { issuer: "https://as.example" } };
-    await expect(call(withBrowser(resource.url, elsewhere).authorizer, resource.url)).rejects.toMatchObject({
-      code: "auth_required",
-      message: expect.stringContaining("not the configured issuer"),
+  });
+
+  it("that names another issuer, or one that cannot be asked, yields to the configured one", async () => {
+    const { server: other } = await start();
+    for (const named of [other.issuer, "http://internal.example", "https://127.0.0.1:1"]) {
+      const { server, resource } = await start((_, each) => {
+        each.describe = () => ({ resource: each.url, authorization_servers: [named] });
+      });
+      const { authorizer } = withBrowser(resource.url, { settings: { issuer: server.issuer } });
+      expect(await call(authorizer, resource.url)).toMatchObject({ status: 200 });
+    }
+    expect(other.seen.map(({ method }) => method)).not.toContain("POST");
+  });
+
+  it("is taken from the place it names where that has the metadata of the configured issuer, and nobody else's endpoints", async () => {
+    const { server, resource } = await start((each, one) => {
+      each.metadataPaths = ["/.well-known/oauth-authorization-server/app"];
+      one.describe = () => ({ resource: one.url, authorization_servers: [`${each.issuer}/app`] });
     });
+    const { authorizer } = withBrowser(resource.url, { settings: { issuer: server.issuer } });
+    expect(await call(authorizer, resource.url)).toMatchObject({ status: 200 });
+
+    const { server: thief } = await start();
+    server.live.clear();
+    server.metadata = { token_endpoint: `${thief.issuer}/token` };
+    const secret = { issuer: server.issuer, clientId: "mine", clientSecret: "the-secret" };
+    await expect(call(withBrowser(resource.url, { settings: secret }).authorizer, resource.url)).rejects.toMatchObject({
+      message: expect.stringContaining("no usable authorization server metadata"),
+    });
+    expect(thief.seen).toEqual([]);
   });
 
   it("that spells the issuer with a slash more than its own metadata needs the entry to decide, and says so", async () => {
@@ -110,6 +135,31 @@ describe("authorization server metadata", () => {
     server.redirectBack = (url) => url.searchParams.set("iss", issuer);
     resource.describe = () => ({ resource: resource.url, authorization_servers: [issuer] });
     expect(await call(withBrowser(resource.url).authorizer, resource.url)).toMatchObject({ status: 200 });
+  });
+
+  it("that names another issuer says what to set if that is trusted, also where each tenant has its own", async () => {
+    const { server, resource } = await start();
+    const message = async (issuer: string): Promise<string> => {
+      server.metadata = { issuer };
+      const error: unknown = await call(withBrowser(resource.url).authorizer, resource.url).catch((thrown) => thrown);
+      return (error as Error).message;
+    };
+    expect(await message("https://as.example")).toContain('set "issuer" to https://as.example in its oauth settings');
+    expect(await message("https://as.example/{tenantid}/v2.0")).toContain("with the tenant's id filled in");
+  });
+
+  it("that says nothing of PKCE is good enough where the entry names its issuer", async () => {
+    const { server, resource } = await start((each) => {
+      each.metadata = { code_challenge_methods_supported: undefined };
+    });
+    await expect(call(withBrowser(resource.url).authorizer, resource.url)).rejects.toMatchObject({
+      message: expect.stringContaining(`set "issuer" to ${server.issuer}`),
+    });
+    const settings = { issuer: server.issuer };
+    expect(await call(withBrowser(resource.url, { settings }).authorizer, resource.url)).toMatchObject({ status: 200 });
+    expect(server.requests("/authorize")[0]?.query.get("code_challenge_method")).toBe("S256");
+    server.metadata = { code_challenge_methods_supported: ["plain"] };
+    await expect(call(withBrowser(resource.url, { settings }).authorizer, resource.url)).rejects.toThrow(/PKCE/);
   });
 
   it("that a neighbour document spoils is still found at the next place", async () => {

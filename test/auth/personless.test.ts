@@ -39,6 +39,15 @@ describe("client credentials", () => {
     expect(JSON.stringify(await store.read(resource.url))).not.toMatch(/access-|refresh-|secret/);
   });
 
+  it("are asked for with the entry's parameters, instead of ours or in addition", async () => {
+    const parameters = { audience: "https://api.example", resource: "", client_id: "another", grant_type: "another" };
+    await call(authorizerFor(resource.url, { settings: { ...settings, parameters } }), resource.url);
+    const form = formOf(server.requests("/token")[0]);
+    expect(form).toMatchObject({ grant_type: "client_credentials", audience: "https://api.example" });
+    expect(form).not.toHaveProperty("resource");
+    expect(JSON.stringify(server.requests("/token")[0]?.headers)).toMatch(/Basic/);
+  });
+
   it("are asked for again before the token ends, once for all calls", async () => {
     const authorizer = authorizerFor(resource.url, { settings });
     await call(authorizer, resource.url);

@@ -56,6 +56,24 @@ describe("signing in through the browser", () => {
     expect(server.requests("/token")[0]?.form.get("resource")).toBe(resource.url);
   });
 
+  it("sends the entry's parameters instead of its own or in addition, and never for those that keep it safe", async () => {
+    server.metadata = { scopes_supported: ["offline_access"] };
+    const parameters = { audience: "https://api.example", resource: "", prompt: "", state: "mine", redirect_uri: "x" };
+    const settings = { scope: "read", parameters };
+    const { authorizer } = withBrowser(resource.url, { settings });
+    expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 1 });
+    const { query } = server.requests("/authorize")[0] ?? { query: new URLSearchParams() };
+    expect(Object.fromEntries(query)).toMatchObject({ audience: "https://api.example", scope: "read offline_access" });
+    for (const left of ["resource", "prompt"]) expect(query.has(left)).toBe(false);
+    expect(query.get("state")).not.toBe("mine");
+    server.live.clear();
+    expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 1 });
+    expect(server.requests("/token").map(({ form }) => [form.get("grant_type"), form.get("resource")])).toEqual([
+      ["authorization_code", null],
+      ["refresh_token", null],
+    ]);
+  });
+
   it("says where it waits before the browser is opened", async () => {
     const order: string[] = [];
     const { authorizer } = withBrowser(resource.url, { onWaiting: (host) => order.push(host) });

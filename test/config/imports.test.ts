@@ -251,6 +251,7 @@ describe("codex", () => {
       http_headers = { "X-A" = "1" }
       env_http_headers = { "X-B" = "NAME" }
       scopes = ["a", "b"]
+      oauth_resource = "https://r/"
       [mcp_servers.remote.oauth]
       client_id = "c"
 
@@ -281,7 +282,12 @@ describe("codex", () => {
     expect(specOf(view, "remote").endpoint).toMatchObject({
       url: "https://h/mcp",
       headers: { Authorization: "Bearer token-123", "X-A": "1", "X-B": "name" },
-      oauth: { clientId: "c", scope: "a b", redirectUri: "http://localhost:5000/callback" },
+      oauth: {
+        clientId: "c",
+        scope: "a b",
+        redirectUri: "http://localhost:5000/callback",
+        parameters: { resource: "https://r/" },
+      },
     });
     expect(view.servers.get("here")?.origin).toBe("project");
     expect(errors(view)).toEqual({ inline: "bearer_token is not read; name a variable with bearer_token_env_var." });
@@ -469,6 +475,7 @@ describe("gemini", () => {
             clientId: "c",
             clientSecret: "$TOKEN",
             scopes: ["a", "b"],
+            audiences: ["api"],
             redirectUri: "http://localhost:2/",
           },
         },
@@ -491,7 +498,13 @@ describe("gemini", () => {
     expect(specOf(view, "stream").endpoint).toMatchObject({
       transport: "http",
       headers: { A: "Bearer token-123" },
-      oauth: { clientId: "c", clientSecret: "token-123", scope: "a b", redirectUri: "http://localhost:2/" },
+      oauth: {
+        clientId: "c",
+        clientSecret: "token-123",
+        scope: "a b",
+        parameters: { audience: "api" },
+        redirectUri: "http://localhost:2/",
+      },
     });
     expect(view.servers.get("events")?.transport).toBe("sse");
     expect(specOf(view, "here")).toMatchObject({ origin: "project", endpoint: { transport: "auto" } });

@@ -213,7 +213,7 @@ export class FakeAuthorizationServer extends FakeServer {
       .update(form.get("code_verifier") ?? "")
       .digest("base64url");
     const right = issued?.challenge === challenge && issued.redirectUri === form.get("redirect_uri");
-    return right && issued.resource === form.get("resource") ? issued : undefined;
+    return right && issued.resource === (form.get("resource") ?? "") ? issued : undefined;
   }
 }
 

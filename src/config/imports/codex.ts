@@ -42,11 +42,12 @@ function variableNames(value: unknown): readonly string[] {
   return value.map((item) => (isObject(item) ? item.name : item)).filter((item) => typeof item === "string");
 }
 
-function oauth(draft: Draft, { oauth: settings, scopes }: Json, callback: unknown): Draft {
+function oauth(draft: Draft, { oauth: settings, scopes, oauth_resource: resource }: Json, callback: unknown): Draft {
   const clientId = isObject(settings) ? settings.client_id : undefined;
-  if (clientId === undefined && scopes === undefined) return draft;
+  if (clientId === undefined && scopes === undefined && resource === undefined) return draft;
   return draft.set("oauth", {
     ...(clientId === undefined ? {} : { clientId, ...(callback === undefined ? {} : { redirectUri: callback }) }),
     ...(scopes === undefined ? {} : { scopes }),
+    ...(resource === undefined ? {} : { parameters: { resource } }),
   });
 }

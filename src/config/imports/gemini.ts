@@ -42,8 +42,11 @@ function allowance(document: Json): (name: string) => boolean {
     !(Array.isArray(allowed) && !allowed.includes(name)) && !(Array.isArray(excluded) && excluded.includes(name));
 }
 
-function settings({ clientId, clientSecret, scopes, redirectUri }: Json): Json {
+function settings({ clientId, clientSecret, scopes, redirectUri, audiences }: Json): Json {
+  const parameters = Array.isArray(audiences) ? { audience: audiences.join(" ") } : undefined;
   return Object.fromEntries(
-    Object.entries({ clientId, clientSecret, scopes, redirectUri }).filter(([, value]) => value !== undefined),
+    Object.entries({ clientId, clientSecret, scopes, redirectUri, parameters }).filter(
+      ([, value]) => value !== undefined,
+    ),
   );
 }
