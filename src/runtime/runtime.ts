@@ -7,6 +7,7 @@ import { AdapterError, isAdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import { processFolder } from "../process-folder.ts";
 import type { ClientIdentity } from "../protocol/dialect.ts";
+import { isObject } from "../protocol/jsonrpc.ts";
 import { realPath } from "../real-path.ts";
 import { Redactor } from "../redactor.ts";
 import { Roster, type Rostered } from "../roster.ts";
@@ -233,15 +234,17 @@ function remedyFor(error: unknown, connection: Connection): Remedy {
   if (error.situation === "closed" || error.situation === "closed.stopped")
     // Only where each request has a connection of its own can the others be sound.
     return connection.session.isClosed || !connection.session.transport.ownStream ? "session" : "socket";
-  return connection.session.dialect.wire.sessions && mayMeanDeadSession(error) ? "session" : "none";
+  const hasSessions = connection.spec.endpoint.kind === "http" && connection.session.dialect.wire.sessions;
+  return hasSessions && mayMeanDeadSession(error) ? "session" : "none";
 }
 
-/** Real servers say in many ways that they no longer know a session. */
+/** Real servers say in many ways that they no longer know a session: with most refusals, and in so many words with any. */
 function mayMeanDeadSession({ situation, details }: AdapterError): boolean {
   // What has no answer to the list may have an error for no request in particular.
   if (situation === "protocol.noAnswer") return true;
+  const { status, body, rpcError } = details;
+  if (/\bsession\b/i.test(String(isObject(rpcError) ? rpcError["message"] : body))) return true;
   if (situation !== "http.status" && situation !== "rpc.error") return false;
-  const { status } = details;
   return typeof status === "number" && status >= 400 && status < 500 && status !== 429 && status !== 408;
 }
 

@@ -48,11 +48,15 @@ const DEAD: Record<string, (exchange: FaultExchange) => void> = {
   "400 with a null id": (exchange) => exchange.json(rpcError(null), 400),
   "400 without id": (exchange) => exchange.json(rpcError(undefined), 400),
   "400 with a JSON-RPC error for the request": (exchange) => exchange.json(rpcError(exchange.seen.rpc.id), 400),
+  "401 in words": (exchange) => exchange.respond(401, {}, "Unauthorized: Session not found"),
   "403 in words": (exchange) => exchange.respond(403, {}, "Invalid session"),
   "403 with a null id": (exchange) => exchange.json(rpcError(null), 403),
   "409": (exchange) => exchange.respond(409),
   "410": (exchange) => exchange.respond(410),
   "422": (exchange) => exchange.json("{}", 422),
+  "500 in words": (exchange) => exchange.json(rpcError("server-error", "Session terminated"), 500),
+  "503 in words": (exchange) => exchange.json('{"error":"unknown session"}', 503),
+  "200 with a JSON-RPC error for the request": (exchange) => exchange.json(rpcError(exchange.seen.rpc.id)),
   "200 with a null id": (exchange) => exchange.json(rpcError(null)),
   "200 with a null id on a stream": (exchange) => {
     exchange.begin();
