@@ -16,8 +16,8 @@ function result(value: unknown): Reply {
   return (id) => ({ kind: "reply", message: { jsonrpc: "2.0", id: id as number, result: value } });
 }
 
-function error(code: number, data?: unknown): Reply {
-  const problem = { code, message: "no", ...(data === undefined ? {} : { data }) };
+function error(code: number, data?: unknown, message = "no"): Reply {
+  const problem = { code, message, ...(data === undefined ? {} : { data }) };
   return (id) => ({ kind: "reply", message: { jsonrpc: "2.0", id: id as number, error: problem } });
 }
 
@@ -217,6 +217,16 @@ describe("auto", () => {
     const [offer, , older] = outcome.steps.map(({ message }) => ("params" in message ? message.params : undefined));
     expect(offer).toMatchObject({ capabilities: client.capabilities });
     expect(older).toMatchObject({ capabilities: { roots: {}, elicitation: {} } });
+  });
+
+  test.each([
+    ["an error", error(-32602, undefined, `Unsupported protocol version: ${OLD}. Supported: 2024-11-05`)],
+    ["an error's data", error(-32602, { supportedVersions: ["2024-11-05"], requested: OLD })],
+    ["a plain refusal", http(400, "Unsupported protocol version (supported versions: 2024-11-05)")],
+  ])("one that names the revisions it speaks only in the words of %s is offered the newest of them", (_what, first) => {
+    const outcome = open("auto", undefined, first, error(-32601), initialized("2024-11-05"), SENT);
+    expect(outcome.sent).toEqual([...FORWARD, "initialize 2024-11-05", "notifications/initialized"]);
+    expect(versionOf(outcome)).toBe("2024-11-05");
   });
 
   test("a server that refuses the revision before as well is offered nothing else", () => {
