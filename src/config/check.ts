@@ -34,7 +34,20 @@ const NAME = /^[A-Za-z0-9_-]+$/;
 const TIMES = ["timeout", "timeout_ms", "timeoutMs"];
 const OVERRIDE_KEYS = ["enabled", "disabled", ...TIMES, "exposure", "autoApprove"];
 const KEPT = ["protocol", "maxTotalSeconds", "maxResultBytes", "stopOnCancel", "includeTools", "excludeTools"];
-const ENDPOINT_KEYS = ["type", "transport", "command", "args", "env", "cwd", "inheritEnv", "url", "headers", "oauth"];
+const ENDPOINT_KEYS = [
+  "type",
+  "transport",
+  "command",
+  "args",
+  "env",
+  "cwd",
+  "inheritEnv",
+  "url",
+  "headers",
+  "bearerToken",
+  "bearerTokenEnv",
+  "oauth",
+];
 /** Every field of a server that is read, as schemas/mcp-config.schema.json has them. */
 export const SERVER_FIELDS: readonly string[] = [...ENDPOINT_KEYS, ...OVERRIDE_KEYS, ...KEPT];
 /** How two fields that are easily confused are written. */

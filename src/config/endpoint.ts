@@ -43,12 +43,13 @@ const SPELLINGS: ReadonlyMap<string, string> = new Map([
   ["httpUrl", "url"],
   ["uri", "url"],
   ["endpoint", "url"],
+  ["baseUrl", "url"],
   ["cmd", "command"],
 ]);
 const TELLING_KEYS = ["command", "url", "type", "transport", ...SPELLINGS.keys()];
 const SHOWN_CHARACTERS = 60;
 /** Fields of other tools that name a program whose output would be used. */
-const PROGRAM = /^(headers?|env|auth|api_?key|token|credentials?)_?(helper|command)$/i;
+const PROGRAM = /^(headers?|env|auth|api_?key|(bearer_?)?token|credentials?)_?(helper|command)$/i;
 
 /** Whether the entry says, or tries to say, how a server is reached. */
 export function namesEndpoint(raw: Json): boolean {
@@ -112,7 +113,7 @@ export function refusePrograms(raw: Json, refuse: Refuse): void {
     }
     if (isObject(value)) for (const [key, item] of Object.entries(value)) check(`${field}.${key}`, item);
   };
-  for (const field of ["command", "url", "env", "headers", "oauth"]) check(field, raw[field]);
+  for (const field of ["command", "url", "env", "headers", "bearerToken", "oauth"]) check(field, raw[field]);
 }
 
 /** The endpoint of an entry whose shape is right. @throws AdapterError `config.entry` */
@@ -151,9 +152,19 @@ function remote(raw: Json, transport: RemoteTransport, refuse: Refuse): CheckedR
     kind: "http",
     transport,
     url,
-    headers: Object.entries(headers ?? {}),
+    headers: withBearer(Object.entries(headers ?? {}), raw),
     ...(oauth === undefined || oauth === true ? {} : { oauth: oauth === false ? false : oauthOf(oauth) }),
   };
+}
+
+/** `bearerToken` and `bearerTokenEnv` of pi-mcp-adapter, which reads the same files, as the header they are. */
+function withBearer(
+  headers: ReadonlyArray<readonly [string, string]>,
+  { bearerToken, bearerTokenEnv }: Json,
+): CheckedRemote["headers"] {
+  const token = bearerToken ?? (bearerTokenEnv === undefined ? undefined : `\${${bearerTokenEnv}}`);
+  if (token === undefined || headers.some(([name]) => name.toLowerCase() === "authorization")) return headers;
+  return [...headers, ["Authorization", `Bearer ${token}`]];
 }
 
 /** The spellings of other tools become ours. */

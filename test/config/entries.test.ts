@@ -100,6 +100,21 @@ describe("a remote server", () => {
     expect((plain.endpoint as { oauth: object }).oauth).toEqual({ clientId: "c" });
   });
 
+  it.each([
+    [{ bearerToken: "${TOKEN}" }, { Authorization: "Bearer s3cret-token" }],
+    [{ bearerTokenEnv: "TOKEN" }, { Authorization: "Bearer s3cret-token" }],
+    [
+      { bearerTokenEnv: "TOKEN", headers: { A: "1" } },
+      { A: "1", Authorization: "Bearer s3cret-token" },
+    ],
+    [{ bearerTokenEnv: "TOKEN", headers: { authorization: "Basic x" } }, { authorization: "Basic x" }],
+  ])("that is written with %j has the headers %j", async (fields, headers) => {
+    place.env.TOKEN = "s3cret-token";
+    const { endpoint, secrets } = await place.spec({ url: "http://x/", ...fields });
+    expect(endpoint).toMatchObject({ headers });
+    if ("Authorization" in headers) expect(secrets).toContain("s3cret-token");
+  });
+
   it("takes over every field", async () => {
     Object.assign(place.env, { TOKEN: "s3cret-token", CLIENT: "id" });
     const spec = await place.spec({
@@ -289,6 +304,7 @@ describe("a bad entry", () => {
     [{ command: "x", env: { K: "!cat key" } }, "env.K"],
     [{ url: "http://h/", headers: { K: "!cat key" } }, "headers.K"],
     [{ url: "http://h/", oauth: { clientSecret: "!cat key" } }, "oauth.clientSecret"],
+    [{ url: "http://h/", bearerToken: "!cat key" }, "bearerToken"],
     [{ command: "!x" }, "command"],
   ])("%j: a value that begins with ! is not run, and says so", async (raw, field) => {
     expect(await refusal(raw)).toBe(
@@ -296,7 +312,7 @@ describe("a bad entry", () => {
     );
   });
 
-  it.each(["headersHelper", "headerCommand", "envHelper", "apiKeyHelper", "authCommand"])(
+  it.each(["headersHelper", "headerCommand", "envHelper", "apiKeyHelper", "authCommand", "bearerTokenCommand"])(
     "%s names a program, which is not run, and says so",
     async (field) => {
       expect(await refusal({ url: "http://h/", [field]: "/bin/helper" })).toBe(
