@@ -291,7 +291,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "spawn.failed": {
     code: "spawn_failed",
     say: ({ server, command, reason }) =>
-      `Server ${quote(server)} could not be started: ${command}: ${sentence(reason)} Check "command" in its entry, and PATH.${/\s/.test(command) ? ' "command" names the program alone: arguments belong in "args".' : ""}`,
+      `Server ${quote(server)} could not be started: ${command}: ${sentence(reason)}${reason.startsWith("it is there") ? "" : ` Check "command" in its entry, and PATH.${/\s/.test(command) ? ' "command" names the program alone: arguments belong in "args".' : ""}`}`,
   },
   "spawn.cwd": {
     code: "spawn_failed",

@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { harnesses, jsonOf, textOf } from "../support/plugin-harness.ts";
 import { isAlive, waitFor } from "../support/wait.ts";
@@ -85,6 +87,25 @@ describe("servers that do not start, or crash", () => {
     expect(code).toBe("spawn_failed");
     expect(message).toContain(command);
     expect(details).toMatchObject({ server: "bad", command });
+  });
+
+  (process.platform === "win32" ? test.skip : test).each([
+    [
+      "without its interpreter",
+      "#!/no/such/python3.9\n",
+      0o755,
+      /is there, but \/no\/such\/python3\.9, .*install it anew\.$/,
+    ],
+    ["with Windows line ends", "#!/bin/sh\r\nexit\r\n", 0o755, /is there, but .*carriage return.*Unix line ends\.$/],
+    ["that is not executable", "#!/bin/sh\n", 0o644, /is there, but not executable; chmod \+x makes it so\.$/],
+  ])("a script %s is told by that, and its path is not doubted", async (_, text, mode, said) => {
+    const host = make();
+    const script = join(host.folder, "a script");
+    writeFileSync(script, text, { mode });
+    host.configure("bad", { command: script });
+    const { code, message } = await host.listFailure("bad");
+    expect(code).toBe("spawn_failed");
+    expect(message).toMatch(said);
   });
 
   test("a working directory that does not exist is spawn_failed and named", async () => {

@@ -1,0 +1,47 @@
+import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+
+const FIRST_LINE_BYTES = 256;
+
+/**
+ * What keeps a program from being started whose file is there: the system says ENOENT of a script whose interpreter is
+ * missing, as if it were the script. `undefined` where that is not it.
+ */
+export function reasonNotStarted({
+  command,
+  cwd,
+}: {
+  readonly command: string;
+  readonly cwd: string;
+}): string | undefined {
+  if (!command.includes("/")) return undefined; // Found by PATH, or not.
+  const path = resolve(cwd, command);
+  try {
+    const found = statSync(path);
+    if (found.isDirectory()) return "it is there, but it is a folder";
+    if ((found.mode & 0o111) === 0) return "it is there, but not executable; chmod +x makes it so";
+    return withInterpreter(firstLine(path));
+  } catch {
+    return undefined; // It is not there, or may not be looked at.
+  }
+}
+
+function withInterpreter(line: string): string | undefined {
+  const interpreter = /^#!\s*([^\s]+)/.exec(line)?.[1];
+  if (interpreter === undefined) return undefined;
+  if (line.endsWith("\r"))
+    return "it is there, but its first line ends in a carriage return; save it with Unix line ends";
+  if (statSync(interpreter, { throwIfNoEntry: false }) !== undefined) return undefined;
+  return `it is there, but ${interpreter}, which its first line names to run it, is not; install it anew`;
+}
+
+function firstLine(path: string): string {
+  const file = openSync(path, "r");
+  try {
+    const buffer = Buffer.alloc(FIRST_LINE_BYTES);
+    const length = readSync(file, buffer, 0, FIRST_LINE_BYTES, 0);
+    return buffer.toString("utf8", 0, length).split("\n", 1)[0] ?? "";
+  } finally {
+    closeSync(file);
+  }
+}
