@@ -54,14 +54,21 @@ function renderBlock(block: unknown, limits: Limits): ContentBlock {
 }
 
 function image(block: Readonly<Record<string, unknown>>, limits: Limits): ContentBlock {
-  const { data, mimeType } = block;
+  const { mimeType } = block;
+  const data = typeof block["data"] === "string" ? plainBase64(block["data"]) : undefined;
   if (typeof data !== "string" || data === "" || typeof mimeType !== "string" || !mimeType.startsWith("image/"))
     return text(`[image without usable data: ${mime(block)}, ${size(data)}]`);
   if (data.length > limits.imageBytes)
     return text(`[image left out: ${mimeType}, ${size(data)}; the limit is ${limits.imageBytes} bytes of base64]`);
   if (data.length % 4 === 1 || !BASE64.test(data))
-    return text(`[image left out: ${mimeType}, ${data.length} characters that are not base64]`);
+    return text(`[image left out: ${mimeType}, ${String(block["data"]).length} characters that are not base64]`);
   return { type: "image", data, mimeType };
+}
+
+/** Without the beginning of a data URL and the line ends that some servers leave in it. */
+function plainBase64(data: string): string {
+  const plain = data.startsWith("data:") ? data.slice(data.indexOf(",") + 1) : data;
+  return /\s/.test(plain) ? plain.replace(/\s+/g, "") : plain;
 }
 
 function resource(value: unknown): ContentBlock {

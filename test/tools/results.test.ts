@@ -95,6 +95,11 @@ describe("what a model sees of a result", () => {
     expect(content[1]).toMatchObject({ type: "text", text: expect.stringMatching(/image\/png.*4718592 bytes/) });
   });
 
+  test("an image whose data is a data URL, or has line ends, is an image", async () => {
+    const { content } = await results().call("results", "odd-image");
+    expect(content).toEqual(Array(2).fill({ type: "image", data: "iVBORw0KGgo=", mimeType: "image/png" }));
+  });
+
   test("images without usable data or type become notes with what is known of their type and size", async () => {
     const { content } = await results().call("results", "bad-image");
     expect(content.map((block) => block.type === "text" && block.text)).toEqual([
