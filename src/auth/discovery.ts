@@ -23,7 +23,7 @@ interface ResourceMetadata {
 }
 
 /**
- * Finds the authorization server of the protected resource: its metadata (RFC 9728) from the challenge, else from the
+ * Finds the authorization server of the protected resource: its metadata (RFC 9728) from where the challenge points, else from the
  * well-known places; where a server has none, by the rules of the revision before there was such metadata.
  * @param challenge what the server said; without a challenge only a server with metadata is believed to want a sign-in
  * @param known issuers there is a sign-in or a client for: preferred where the resource names several
@@ -63,34 +63,31 @@ async function resourceMetadata(
   notes: string[],
   signal: AbortSignal,
 ): Promise<ResourceMetadata | undefined> {
-  if (pointer !== undefined) {
-    const url = sameOrigin(context, pointer);
-    const { json, problem, status } = await exchange(context, { url, method: "GET" }, signal);
-    if (json === undefined || status !== 200) {
-      throw failed(context, `the resource metadata its challenge names (${url.href}) is not usable: ${problem}`);
-    }
-    return checkedMetadata(context, json, url);
-  }
+  const pointed = pointer === undefined ? undefined : sameOrigin(context, pointer);
   const { origin, pathname } = context.url;
   const root = `${origin}/.well-known/oauth-protected-resource`;
-  for (const place of new Set([pathname === "/" ? root : `${root}${pathname}`, root])) {
+  const usual = [pathname === "/" ? root : `${root}${pathname}`, root];
+  // Where the challenge points wrong, as some do behind a proxy, the metadata is still at its usual place.
+  for (const place of new Set([...(pointed === undefined ? [] : [pointed.href]), ...usual])) {
     const url = new URL(place);
     const { json, problem, status } = await exchange(context, { url, method: "GET" }, signal);
     if (json !== undefined && status === 200) return checkedMetadata(context, json, url);
     notes.push(`${url.pathname}: ${problem}`);
   }
-  return undefined;
+  if (pointer === undefined) return undefined;
+  if (pointed === undefined)
+    throw failed(context, "its challenge points to resource metadata of another origin, which is not followed");
+  throw failed(context, `the resource metadata its challenge names is not usable (${notes.join("; ")})`);
 }
 
 /**
  * The resource describes itself: a pointer to another origin could make this client trust anybody's authorization server.
  * A server behind a proxy that ends TLS often names itself with plain http; that is read as the https it is reached by.
  */
-function sameOrigin(context: AuthContext, pointer: string): URL {
+function sameOrigin(context: AuthContext, pointer: string): URL | undefined {
   const url = URL.canParse(pointer, context.url.href) ? new URL(pointer, context.url) : undefined;
   if (url?.protocol === "http:" && context.url.protocol === "https:") url.protocol = "https:";
-  if (url?.origin === context.url.origin) return url;
-  throw failed(context, "its challenge points to resource metadata of another origin, which is not followed");
+  return url?.origin === context.url.origin ? url : undefined;
 }
 
 /** RFC 9728 section 3.3: metadata of another resource must not be used. One for a whole site or path covers what is in it. */

@@ -32,6 +32,19 @@ describe("resource metadata", () => {
     expect(wellKnown(resource.seen)).toEqual(["/custom/metadata.json"]);
   });
 
+  it.each([
+    ["to nothing", (origin: string) => `resource_metadata="${origin}/mcp/mcp"`],
+    ["to nothing first", (origin: string) => `resource_metadata="${origin}/no", resource_metadata="${origin}/yes"`],
+    ["to another origin", () => 'resource_metadata="http://internal.example:8000/metadata"'],
+    ["in single quotes", (origin: string) => `resource_metadata='${origin}/metadata'`],
+  ])("is looked for at its usual place where the challenge points %s", async (_, challenge) => {
+    const { resource } = await start((_, each) => {
+      each.challenge = () => challenge(each.origin);
+    });
+    expect(await call(withBrowser(resource.url).authorizer, resource.url)).toMatchObject({ status: 200 });
+    expect(wellKnown(resource.seen).at(-1)).toBe("/.well-known/oauth-protected-resource/mcp");
+  });
+
   it("without a pointer is looked for at the path, then at the root", async () => {
     const { server, resource } = await start((_, each) => {
       each.metadataPath = "/.well-known/oauth-protected-resource";

@@ -200,6 +200,7 @@ describe("metadata", () => {
     const other = await new FakeResource(server).start();
     try {
       resource.challenge = () => `resource_metadata="${other.origin}${PRM}"`;
+      resource.describe = undefined;
       const { message, details } = await refusal();
       expect(message).toContain("another origin");
       expect(details.status).toBe(401);
