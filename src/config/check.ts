@@ -32,6 +32,8 @@ export interface CheckContext extends Owner {
 
 const NAME = /^[A-Za-z0-9_-]+$/;
 const TIMES = ["timeout", "timeout_ms", "timeoutMs"];
+/** A `timeout` from here on is one. */
+const MILLISECONDS = 10_000;
 const OVERRIDE_KEYS = ["enabled", "disabled", ...TIMES, "exposure", "autoApprove"];
 const KEPT = ["protocol", "maxTotalSeconds", "maxResultBytes", "stopOnCancel", "includeTools", "excludeTools"];
 const ENDPOINT_KEYS = [
@@ -125,7 +127,7 @@ function overridesOf(raw: Json, limits: Limits, refuse: Refuse): Overrides {
 function timeoutOf(raw: Json, limits: Limits, refuse: Refuse): number | undefined {
   let found: number | undefined;
   for (const field of TIMES) {
-    const value = raw[field];
+    const value = field === "timeout" ? secondsOf(raw[field], limits) : raw[field];
     if (value === undefined) continue;
     const [unit, per] = field === "timeout" ? (["seconds", 1] as const) : (["milliseconds", 1000] as const);
     between(field, value, [limits.minTimeoutSeconds * per, limits.maxTimeoutSeconds * per], unit, refuse);
@@ -133,6 +135,11 @@ function timeoutOf(raw: Json, limits: Limits, refuse: Refuse): number | undefine
     found = value / per;
   }
   return found;
+}
+
+/** Claude Code, whose `.mcp.json` is ours too, counts milliseconds, without our bound; nobody has so many seconds in mind. */
+function secondsOf(value: unknown, { maxTimeoutSeconds }: Limits): unknown {
+  return typeof value === "number" && value >= MILLISECONDS ? Math.min(value / 1000, maxTimeoutSeconds) : value;
 }
 
 function between(

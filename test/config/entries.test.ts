@@ -256,6 +256,10 @@ describe("a bad entry", () => {
       { command: "x", timeout: 301 },
       "timeout must be a number of seconds from 1 to 300; milliseconds go in timeoutMs.",
     ],
+    [
+      { command: "x", timeout: 3600 },
+      "timeout must be a number of seconds from 1 to 300; milliseconds go in timeoutMs.",
+    ],
     [{ command: "x", timeout: "60" }, "timeout must be a number of seconds from 1 to 300."],
     [{ command: "x", timeout_ms: 60 }, "timeout_ms must be a number of milliseconds from 1000 to 300000."],
     [{ command: "x", timeoutMs: 3e6 }, "timeoutMs must be a number of milliseconds from 1000 to 300000."],
@@ -387,6 +391,9 @@ describe("switches and times", () => {
     [{ timeout_ms: 2500 }, 2.5],
     [{ timeoutMs: 90_000 }, 90],
     [{ timeout: 60, timeout_ms: 60_000 }, 60],
+    [{ timeout: 90_000 }, 90],
+    [{ timeout: 10_000 }, 10],
+    [{ timeout: 600_000 }, 300],
   ])("%j is %d seconds", async (fields, expected) => {
     expect((await place.spec({ command: "x", ...fields })).timeoutSeconds).toBe(expected);
   });
