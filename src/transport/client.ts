@@ -7,6 +7,7 @@ import type { PersonWait } from "../person-wait.ts";
 import { quoteText } from "../remote-text.ts";
 import { Roster } from "../roster.ts";
 import { readUrl } from "../web-address.ts";
+import { Cookies } from "./cookies.ts";
 import { type ExchangeContext, exchange, exchangeTrusting, type Receive } from "./exchange.ts";
 import { type ConstantHeaders, constantHeaders, withHeaders } from "./http-headers.ts";
 import { type HttpRequest, Pool } from "./pool.ts";
@@ -76,6 +77,7 @@ export class HttpClient {
   #opening: Promise<Pool> | undefined;
   #authorizer: Authorizer | undefined;
   #loading: Promise<Authorizer> | undefined;
+  #cookies: Cookies | undefined;
 
   /** @throws AdapterError `config.url`. */
   constructor(options: HttpTransportOptions) {
@@ -115,7 +117,8 @@ export class HttpClient {
       return this.#exchange(request, receive);
     if (pool.isAboutToFree) return pool.untilFree(this.limits.endingMs).then(() => this.#exchange(request, receive));
     // The short way, while it is known that the way is open and no sign-in was asked for.
-    return exchange<T | Challenged>(this.#context, pool, request, this.#unlessChallenged(request, receive, pool)).then(
+    const sent = this.#withCookies(request);
+    return exchange<T | Challenged>(this.#context, pool, sent, this.#unlessChallenged(request, receive, pool)).then(
       (outcome) => (outcome instanceof Challenged ? this.#exchange(request, receive, outcome) : outcome),
     );
   }
@@ -160,13 +163,26 @@ export class HttpClient {
   async #once<T>(request: HttpRequest, receive: Receive<T>): Promise<T | Challenged> {
     const pool = this.#pool ?? (await this.#open());
     if (request.isLast !== true) this.#checkRunning();
-    return exchangeTrusting(this.#context, pool, request, this.#unlessChallenged(request, receive, pool));
+    const sent = this.#withCookies(request);
+    return exchangeTrusting(this.#context, pool, sent, this.#unlessChallenged(request, receive, pool));
+  }
+
+  #withCookies(request: HttpRequest): HttpRequest {
+    const cookies = this.#cookies?.header ?? "";
+    return cookies === "" ? request : { ...request, headers: [...request.headers, "Cookie", cookies] };
+  }
+
+  #keepCookies(set: readonly string[] | undefined): void {
+    if (set === undefined || this.headers.post.some((header) => /^cookie$/i.test(header))) return; // The entry has its own.
+    this.#cookies ??= new Cookies();
+    this.#cookies.keep(set);
   }
 
   #unlessChallenged<T>(request: HttpRequest, receive: Receive<T>, pool: Pool): Receive<T | Challenged> {
     return (response) => {
       this.#authorizer?.observe?.(response.headers, response.status, request.authorization ?? {});
       this.#ready = pool;
+      this.#keepCookies(response.headers["set-cookie"]);
       return isChallenge(response) ? this.#challenged(request, response) : receive(response);
     };
   }

@@ -79,6 +79,21 @@ const SCENARIOS: Record<string, Scenario> = {
   // Every list is refused, whatever the session.
   "always-404": sessions((exchange) => exchange.respond(404), 1),
   "always-400": sessions((exchange) => exchange.respond(400), 1),
+  // A load balancer that knows by its cookie, new with each answer, which machine has the session.
+  sticky: {
+    on: "*",
+    post: (exchange) => {
+      const { server, seen } = exchange;
+      const turn = server.count("turns");
+      const opening = seen.rpc.method === "initialize";
+      if (!opening && !seen.headers["cookie"]?.split("; ").includes(`AWSALB=${turn - 1}`)) exchange.respond(404);
+      else {
+        const headers = { "set-cookie": `AWSALB=${turn}; Path=/`, ...(opening ? { "mcp-session-id": "s" } : {}) };
+        if (seen.rpc.id === undefined) exchange.respond(202, headers);
+        else exchange.good(headers);
+      }
+    },
+  },
   "gone-in-call": {
     opening: { "mcp-session-id": "s-1" },
     post: (exchange) => {
@@ -205,6 +220,24 @@ describe("a session that ends between the discovery and the call", () => {
     expect((await host.failure("mcp_request", params)).code).toBe("session_expired");
     await host.run("mcp_request", params);
     expect(server.posts("404-without-a-word", "ping")).toHaveLength(4);
+  });
+});
+
+describe("a session behind a load balancer that sets cookies", () => {
+  test("stays on its machine, and another one begins without them", async () => {
+    const host = hosting("sticky");
+    for (const text of ["first", "second"]) expect(textOf(await host.call("srv", "echo", { text }))).toBe(text);
+    await host.run("mcp_list", { configPath: host.configPath, server: "srv", action: "close" });
+    expect(textOf(await host.call("srv", "echo", { text: "third" }))).toBe("third");
+    const openings = server.posts("sticky", "initialize");
+    expect(openings).toHaveLength(2);
+    for (const { headers } of openings) expect(headers).not.toHaveProperty("cookie");
+  });
+
+  test("gets the entry's cookie and no other where it has one", async () => {
+    const host = make().configure("srv", { url: server.url("sticky"), headers: { Cookie: "mine=1" } });
+    expect((await host.callFailure("srv", "echo")).code).toBe("session_expired");
+    for (const { headers } of server.posts("sticky")) expect(headers["cookie"]).toBe("mine=1");
   });
 });
 
