@@ -69,6 +69,8 @@ export function tidyTokens(json: Record<string, unknown>): Record<string, unknow
   if (seconds > 0 && seconds <= MAX_LIFETIME_S) kept.expires_in = seconds;
   else delete kept.expires_in;
   if (Array.isArray(kept.scope)) kept.scope = kept.scope.join(" ");
+  // GitHub and Slack part them by commas: taken for one, it would be asked for by that name the next time.
+  if (typeof kept.scope === "string" && !kept.scope.includes(" ")) kept.scope = kept.scope.replaceAll(",", " ");
   kept.token_type = String(kept.token_type).toLowerCase() === "dpop" ? "DPoP" : "Bearer";
   return kept;
 }

@@ -322,6 +322,19 @@ describe("a token answer", () => {
     expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 1 });
   });
 
+  it("that parts its scopes by commas grants each of them", async () => {
+    server.tokenAnswer = (answer) => ({ ...answer, scope: "read,write" });
+    resource.needs = "read";
+    const store = new MemoryStore();
+    const { authorizer } = withBrowser(resource.url, { store, settings: { scope: "read" } });
+    expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 1 });
+    expect((await store.read(resource.url)).grants[0]?.scope).toBe("read write");
+    server.live.clear();
+    server.refreshable.clear();
+    await call(authorizer, resource.url);
+    expect(server.requests("/authorize")[1]?.query.get("scope")).toBe("read write");
+  });
+
   it.each([
     ["Slack's", { ok: false, error: "invalid_code" }, "invalid_code"],
     ["GitHub's", { error: "bad_verification_code", error_description: "It is expired." }, "It is expired."],
