@@ -71,8 +71,10 @@ async function resourceMetadata(
   for (const place of new Set([...(pointed === undefined ? [] : [pointed.href]), ...usual])) {
     const url = new URL(place);
     const { json, problem, status } = await exchange(context, { url, method: "GET" }, signal);
-    if (json !== undefined && status === 200) return checkedMetadata(context, json, url);
-    notes.push(`${url.pathname}: ${problem}`);
+    const found = json !== undefined && status === 200;
+    // Some answer every address alike, or point to the metadata of their authorization server.
+    if (found && json["resource"] !== undefined) return checkedMetadata(context, json, url);
+    notes.push(`${url.pathname}: ${found ? "it is for no resource" : problem}`);
   }
   if (pointer === undefined) return undefined;
   if (pointed === undefined)

@@ -45,6 +45,16 @@ describe("resource metadata", () => {
     expect(wellKnown(resource.seen).at(-1)).toBe("/.well-known/oauth-protected-resource/mcp");
   });
 
+  it("is no document that names no resource, wherever that is", async () => {
+    const { resource } = await start((_, each) => {
+      each.metadataPath = "/.well-known/oauth-protected-resource";
+      each.challenge = () => `resource_metadata="${each.origin}/anything"`;
+    });
+    for (const path of ["/anything", "/.well-known/oauth-protected-resource/mcp"])
+      resource.overrides.set(path, (_, response) => json(response, 200, { status: "ok" }));
+    expect(await call(withBrowser(resource.url).authorizer, resource.url)).toMatchObject({ status: 200 });
+  });
+
   it("without a pointer is looked for at the path, then at the root", async () => {
     const { server, resource } = await start((_, each) => {
       each.metadataPath = "/.well-known/oauth-protected-resource";
