@@ -44,7 +44,7 @@ export async function discover(
   const authorizationServer =
     servers.length > 0
       ? await namedServer(context, servers, known, signal)
-      : await unnamedServer(context, metadata === undefined, notes, signal);
+      : await unnamedServer(context, metadata === undefined && challenge.pointer === undefined, notes, signal);
   return { resource, scopesSupported: scopes, bound, authorizationServer };
 }
 
@@ -76,10 +76,9 @@ async function resourceMetadata(
     if (found && json["resource"] !== undefined) return checkedMetadata(context, json, url);
     notes.push(`${url.pathname}: ${found ? "it is for no resource" : problem}`);
   }
-  if (pointer === undefined) return undefined;
-  if (pointed === undefined)
-    throw failed(context, "its challenge points to resource metadata of another origin, which is not followed");
-  throw failed(context, `the resource metadata its challenge names is not usable (${notes.join("; ")})`);
+  if (pointer !== undefined && pointed === undefined)
+    notes.push("its challenge points to resource metadata of another origin, which is not followed");
+  return undefined;
 }
 
 /**

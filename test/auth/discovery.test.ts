@@ -45,6 +45,24 @@ describe("resource metadata", () => {
     expect(wellKnown(resource.seen).at(-1)).toBe("/.well-known/oauth-protected-resource/mcp");
   });
 
+  it("that is nowhere leads to the server's own host, as before there was any, where that says that it signs in", async () => {
+    const server = new FakeAuthorizationServer();
+    server.overrides.set("/mcp", (seen, response) => {
+      const known = server.live.has((seen.headers.authorization ?? "").replace("Bearer ", ""));
+      const pointer = `${server.origin}/.well-known/oauth-authorization-server`;
+      if (known) json(response, 200, {});
+      else json(response, 401, {}, { "www-authenticate": `Bearer resource_metadata="${pointer}"` });
+    });
+    running.push(await server.start());
+    const url = `${server.origin}/mcp`;
+    expect(await call(withBrowser(url).authorizer, url)).toMatchObject({ status: 200 });
+    server.metadata = { issuer: undefined };
+    server.live.clear();
+    server.refreshable.clear();
+    await expect(call(withBrowser(url).authorizer, url)).rejects.toThrow(/no usable authorization server metadata/);
+    expect(server.requests("/register")).toHaveLength(1);
+  });
+
   it("is no document that names no resource, wherever that is", async () => {
     const { resource } = await start((_, each) => {
       each.metadataPath = "/.well-known/oauth-protected-resource";
