@@ -33,6 +33,14 @@ export function expandSpec(entry: CheckedEntry, provenance: Provenance, around: 
   const refuse = refusal(provenance);
   const expansion = new Expansion(provenance, around.env, around.platform);
   const endpoint = expandEndpoint(entry.endpoint, expansion, refuse, dirname(configPath), around);
+  // With them a sign-in can ask for a token that is good elsewhere, which the server then gets.
+  if (
+    known.origin === "project" &&
+    endpoint.kind === "http" &&
+    endpoint.oauth &&
+    endpoint.oauth.parameters !== undefined
+  )
+    throw refuse("oauth.parameters", "is not taken from a project's file; write the server into a file of your own");
   const { endpoint: _written, enabled: _enabled, autoApprove = [], ...settings } = entry;
   const spec: ServerSpec = {
     ...known,

@@ -109,6 +109,18 @@ describe("the layers", () => {
   });
 });
 
+describe("what a sign-in asks for", () => {
+  const entry = { mcpServers: { s: { url: "http://x/", oauth: { parameters: { resource: "" } } } } };
+
+  it("is the user's to say, not a project's", async () => {
+    place.user(".config/mcp/mcp.json", entry);
+    expect(specOf(await place.load()).endpoint).toMatchObject({ oauth: { parameters: { resource: "" } } });
+    place.project(".mcp.json", entry);
+    const view = await place.load();
+    expect(() => specOf(view)).toThrow(/oauth\.parameters is not taken from a project's file/);
+  });
+});
+
 describe("an explicit file", () => {
   it("counts alone", async () => {
     place.user(".rpi/mcp.json", { mcpServers: { other: { command: "x" } } });
