@@ -42,10 +42,6 @@ export function headOf(text: string, bytes: number): string {
 export function tailOf(text: string, bytes: number): string {
   if (text.length * 3 <= bytes) return text;
   const all = Buffer.from(text.slice(-bytes));
-  let start = Math.max(0, all.length - bytes);
-  while (start < all.length && ((all[start] ?? 0) & 0xc0) === 0x80) start++;
-  return all
-    .subarray(start)
-    .toString("utf8")
-    .replace(/^\ufffd+/, "");
+  const kept = all.subarray(Math.max(0, all.length - bytes));
+  return kept.toString("utf8").replace(/^\ufffd+/, "");
 }
