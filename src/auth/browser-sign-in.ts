@@ -1,5 +1,5 @@
 import { shellLine } from "../command-line.ts";
-import { isAdapterError, isSituation, reasonOf } from "../errors.ts";
+import { isSituation, reasonOf } from "../errors.ts";
 import { isLoopback } from "../web-address.ts";
 import { type Callback, CallbackListener } from "./callback-listener.ts";
 import { knownClient, registerClient, withCredentials } from "./client-choice.ts";
@@ -182,7 +182,6 @@ export function loginHint({ server, configPath, url, redactor }: AuthContext): s
 
 /** Whether the authorization server may have forgotten the client: everything but an abort and the person's own refusal. */
 function isSuspect(error: unknown): boolean {
-  if (!isAdapterError(error) || error.code === "cancelled") return false;
   return isSituation(error, "auth.failed") && error.details.oauthError !== "access_denied";
 }
 

@@ -103,7 +103,7 @@ export class CallbackListener {
   }
 
   #belongs(parameters: URLSearchParams): boolean {
-    return this.#state !== undefined && parameters.get("state") === this.#state;
+    return parameters.get("state") === this.#state; // None does until there is one: a missing parameter is null.
   }
 
   #finish(outcome: "done" | "failed"): void {

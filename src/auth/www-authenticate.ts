@@ -12,8 +12,8 @@ const PIECE = /([!#$%&'*+\-.^_`|~\w]+)(?:[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^
 /** The challenges of all joined header values; never throws. */
 export function parseWwwAuthenticate(value: string): readonly AuthChallenge[] {
   const challenges: { scheme: string; parameters: Map<string, string> }[] = [];
-  for (const [piece, name = "", quoted, plain] of value.matchAll(PIECE)) {
-    if (quoted === undefined && plain === undefined && !piece.includes("=")) {
+  for (const [, name = "", quoted, plain] of value.matchAll(PIECE)) {
+    if (quoted === undefined && plain === undefined) {
       challenges.push({ scheme: name.toLowerCase(), parameters: new Map() });
       continue;
     }
