@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
-import { mayUse } from "../../src/auth/client-choice.ts";
+import { clientOf, mayUse } from "../../src/auth/client-choice.ts";
 import type { AuthContext } from "../../src/auth/context.ts";
-import type { StoredGrant } from "../../src/auth/store/record.ts";
+import { emptyRecord, type StoredClient, type StoredGrant } from "../../src/auth/store/record.ts";
 import type { OAuthSettings } from "../../src/server-spec.ts";
 
 const ISSUER = "https://as.example";
@@ -32,5 +32,14 @@ describe("tokens in the store", () => {
   ])("%s (%j)", (_, used, settings, more) => {
     const grant = { kind: "registered", clientId: "c", issuer: ISSUER, ...more } as StoredGrant;
     expect(mayUse(grant, { settings } as AuthContext)).toBe(used);
+  });
+
+  it("are renewed as the client of their own authorization server, where another gave one the same name", () => {
+    const [mine, others] = [ISSUER, "https://other.example"].map(
+      (issuer): StoredClient => ({ kind: "registered", clientId: "1", issuer, clientSecret: `of ${issuer}` }),
+    ) as [StoredClient, StoredClient];
+    const grant = { kind: "registered", clientId: "1", issuer: ISSUER } as StoredGrant;
+    const record = { ...emptyRecord("https://mcp.example/"), clients: [others, mine] };
+    expect(clientOf(grant, { settings: {} } as AuthContext, record)).toBe(mine);
   });
 });

@@ -324,10 +324,26 @@ describe("scopes", () => {
     });
     const { authorizer } = withBrowser(resource.url);
     await call(authorizer, resource.url);
-    resource.needs = "write";
+    resource.needs = "read write";
     resource.challenge = () => `resource_metadata="${resource.origin}${resource.metadataPath}"`;
     expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 1 });
-    expect(scopeAsked(server)).toEqual(["read", "write read"]);
+    expect(scopeAsked(server)).toEqual(["read", "read write"]);
     expect(resource.executed).toBe(2);
+  });
+
+  it("are all that the resource names also where it demands more and does not say what", async () => {
+    const { server, resource } = await start((_, each) => {
+      each.challenge = () => `scope="read", resource_metadata="${each.origin}${each.metadataPath}"`;
+      supports(each, "read", "write");
+    });
+    const { authorizer } = withBrowser(resource.url);
+    await call(authorizer, resource.url);
+    resource.overrides.set("/mcp", (_, response) => {
+      resource.overrides.clear();
+      const { origin, metadataPath } = resource;
+      resource.refuse(response, 403, `error="insufficient_scope", resource_metadata="${origin}${metadataPath}"`);
+    });
+    expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 1 });
+    expect(scopeAsked(server)).toEqual(["read", "read write"]);
   });
 });

@@ -90,6 +90,14 @@ describe("metadata", () => {
       (body: { resource: string }) => ({ ...body, resource: `${body.resource}?tenant=other` }),
       /another resource/,
     ],
+    [
+      "for a part of it",
+      PRM,
+      (body: { resource: string }) => ({ ...body, resource: `${body.resource}#part` }),
+      /another resource/,
+    ],
+    ["for no address", PRM, (body: object) => ({ ...body, resource: "/mcp" }), /another resource \(\/mcp\)/],
+    ["for nothing", PRM, (body: object) => ({ ...body, resource: undefined }), /another resource \(none\)/],
     ["without PKCE", AS, (body: object) => ({ ...body, code_challenge_methods_supported: undefined }), /PKCE/],
     ["with only plain PKCE", AS, (body: object) => ({ ...body, code_challenge_methods_supported: ["plain"] }), /PKCE/],
     [
@@ -215,7 +223,8 @@ describe("metadata", () => {
     ["http://127.0.0.1:1/", false, /does not use https/],
     ["http://localhost.example/", true, /does not use https/],
     ["ftp://127.0.0.1/", true, /does not use https/],
-    ["https://user:word@as.example/", false, /contains credentials/],
+    ["https://user@as.example/", false, /contains credentials/],
+    ["https://:word@as.example/", false, /contains credentials/],
     ["no address", false, /is not a URL/],
     [7, false, /is not a URL/],
     ["https://as.example/", false, undefined],
@@ -419,12 +428,14 @@ describe("the authorization response", () => {
           strangers.push(browse(`${redirect.href}${query}`));
         }
         strangers.push(browse(`${redirect.origin}/favicon.ico`), browse(redirect.origin));
+        const answer = `${redirect.href}?code=stolen&state=${new URL(address).searchParams.get("state")}`;
+        strangers.push(fetch(answer, { method: "POST", headers: { connection: "close" } }));
         await Promise.all(strangers);
         void browse(address);
       },
     });
     expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 1 });
-    expect((await Promise.all(strangers)).map(({ status }) => status)).toEqual([400, 400, 400, 404, 404]);
+    expect((await Promise.all(strangers)).map(({ status }) => status)).toEqual([400, 400, 400, 404, 404, 404]);
   });
 
   it("is waited for although the system could not accept some connection", async () => {

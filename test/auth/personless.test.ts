@@ -55,7 +55,10 @@ describe("client credentials", () => {
     jest.spyOn(Date, "now").mockImplementation(() => now() + 3595_000);
     const results = await Promise.all([call(authorizer, resource.url), call(authorizer, resource.url)]);
     expect(results).toEqual(Array(2).fill({ status: 200, answered: 0 }));
-    expect(server.requests("/token")).toHaveLength(2);
+    await call(authorizer, resource.url);
+    const [first, second, ...more] = server.requests("/token").map(formOf);
+    expect(second).toEqual(first);
+    expect(more).toEqual([]);
   });
 
   it("that another call got meanwhile are used instead of new ones", async () => {
@@ -100,11 +103,15 @@ describe("client credentials", () => {
     }
   });
 
-  it("need a client", async () => {
-    const authorizer = authorizerFor(resource.url, { settings: { grantType: "client_credentials" } });
-    await expect(call(authorizer, resource.url)).rejects.toMatchObject({
-      message: expect.stringContaining('"clientId"'),
-    });
+  it.each([
+    [{}, 'needs a "clientId"'],
+    [{ clientId: "c", tokenEndpointAuthMethod: "client_secret_post" }, 'client_secret_post needs a "clientSecret"'],
+    [{ clientId: "c", tokenEndpointAuthMethod: "private_key_jwt" }, 'private_key_jwt needs a "privateKey"'],
+    [{ clientId: "c", tokenEndpointAuthMethod: "tls_client_auth" }, "tls_client_auth is not supported"],
+  ])("say what %j lacks", async (more, lack) => {
+    const authorizer = authorizerFor(resource.url, { settings: { grantType: "client_credentials", ...more } });
+    await expect(call(authorizer, resource.url)).rejects.toMatchObject({ message: expect.stringContaining(lack) });
+    expect(server.requests("/token")).toEqual([]);
   });
 });
 

@@ -217,6 +217,13 @@ describe("the client", () => {
     });
   });
 
+  it("does not ask for refresh tokens where the server says that it has none", async () => {
+    server.metadata = { grant_types_supported: ["authorization_code"] };
+    await call(withBrowser(resource.url).authorizer, resource.url);
+    const { grant_types } = JSON.parse(server.requests("/register")[0]?.text ?? "");
+    expect(grant_types).toEqual(["authorization_code"]);
+  });
+
   it("uses its registration again, with the same address, for the next sign-in", async () => {
     const { authorizer } = withBrowser(resource.url);
     const signal = new AbortController().signal;
@@ -263,6 +270,14 @@ describe("the client", () => {
     expect(Buffer.from(credentials, "base64").toString()).toBe("my+client:s%2Bcr%2Ft%3Awith%3Dmarks");
   });
 
+  it("shows its secret by basic authentication where the server does not say how it takes one", async () => {
+    server.metadata = { token_endpoint_auth_methods_supported: undefined };
+    const settings = { clientId: "me", clientSecret: "secret-in-a-header" };
+    await call(withBrowser(resource.url, { settings }).authorizer, resource.url);
+    expect(server.requests("/token")[0]?.headers.authorization).toMatch(/^Basic /);
+    expect(server.requests("/token")[0]?.text).not.toContain("secret-in-a-header");
+  });
+
   it("puts the secret in the form where the server takes it only there", async () => {
     server.metadata = { token_endpoint_auth_methods_supported: ["client_secret_post"] };
     const { authorizer } = withBrowser(resource.url, {
@@ -292,6 +307,19 @@ describe("the client", () => {
     expect(server.requests("/register")).toHaveLength(1);
     expect(server.requests("/authorize")[1]?.query.get("client_id")).toBe(settings.clientMetadataUrl);
   });
+
+  it.each(["http://client.example/metadata.json", "https://client.example/", "client.json"])(
+    "is refused where its metadata document cannot be at %s",
+    async (clientMetadataUrl) => {
+      server.metadata = { client_id_metadata_document_supported: true };
+      const { authorizer } = withBrowser(resource.url, { settings: { clientMetadataUrl } });
+      await expect(call(authorizer, resource.url)).rejects.toMatchObject({
+        code: "auth_required",
+        message: expect.stringContaining('"clientMetadataUrl" is not an https address with a path'),
+      });
+      expect(server.requests("/authorize")).toEqual([]);
+    },
+  );
 
   it("says what to configure where nobody can register", async () => {
     server.metadata = { registration_endpoint: undefined };
@@ -342,6 +370,9 @@ describe("the client", () => {
         settings: { clientId: "mine", clientSecret: "only-for-the-first" },
       });
       await call(authorizer, resource.url);
+      // Nor is it forgotten whom they were made for, where a sign-in there comes to nothing.
+      server.overrides.set("/token", (_, response) => json(response, 400, { error: "invalid_grant" }));
+      await expect(authorizer.signIn(new AbortController().signal)).rejects.toMatchObject({ code: "auth_required" });
       resource.trusted = other;
       await expect(call(authorizer, resource.url)).rejects.toMatchObject({
         code: "auth_required",

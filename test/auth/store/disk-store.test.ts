@@ -106,6 +106,10 @@ describe("the store on disk", () => {
     "{}",
     '{"version":2,"url":"x","clients":[],"grants":[]}',
     '{"version":1,"url":"x","clients":[],"grants":[{}]}',
+    '{"version":1,"url":"x","clients":{},"grants":[]}',
+    '{"version":1,"url":"x","clients":[null],"grants":[]}',
+    '{"version":1,"url":"x","clients":[]}',
+    '{"version":1,"clients":[],"grants":[]}',
   ])("refuses a corrupt file (%j) and says which", async (content) => {
     const store = new DiskStore({ folder });
     await put(store, URL_A);
@@ -129,10 +133,23 @@ describe("the store on disk", () => {
     await expect(put(store, "https://b.example/")).rejects.toMatchObject({ situation: "auth.store" });
   });
 
-  it("refuses what is no file", async () => {
+  it("does not take what was kept of one address for another's", async () => {
+    const store = new DiskStore({ folder });
+    await put(store, "https://b.example/mcp");
+    const other = await signInFile();
+    const record = await readFile(other, "utf8");
+    await rm(other);
+    await put(store, URL_A);
+    await writeFile(await signInFile(), record);
+    expect(await store.read(URL_A)).toEqual({ url: URL_A, clients: [], grants: [] });
+  });
+
+  it("refuses what is no file, or too large for what it keeps", async () => {
     const store = new DiskStore({ folder });
     await put(store, URL_A);
     const file = await signInFile();
+    await writeFile(file, JSON.stringify({ version: 1, url: URL_A, clients: [], grants: [], x: "x".repeat(1 << 20) }));
+    await expect(store.read(URL_A)).rejects.toMatchObject({ message: expect.stringContaining("it is too large") });
     await rm(file);
     await mkdir(file);
     await expect(store.read(URL_A)).rejects.toMatchObject({ situation: "auth.store" });
@@ -187,16 +204,32 @@ describe("the lock of the store", () => {
     expect(await readdir(folder)).toHaveLength(1);
   });
 
-  it("of a living process is waited for, and named when it does not let go", async () => {
+  it.each([
+    [process.pid, hostname()],
+    // No such process here, which says nothing about a machine that shares the folder.
+    [2 ** 22 + 1, "elsewhere"],
+  ])("of a living process (%i on %s) is waited for, and named when it does not let go", async (pid, host) => {
     const store = new DiskStore({ folder, limits: resolveLimits({ storeLockMs: 100 }) });
     await put(store, URL_A);
-    await writeFile(await lockPath(), owner(process.pid));
+    await writeFile(await lockPath(), owner(pid, host));
     await expect(put(store, URL_A)).rejects.toMatchObject({
       situation: "auth.store",
-      message: expect.stringContaining(`process ${process.pid}`),
+      message: expect.stringContaining(`process ${pid} on ${host} holds it`),
     });
     setTimeout(() => void lockPath().then((path) => rm(path)), 30);
     await put(new DiskStore({ folder }), URL_A);
+  });
+
+  it("stays with whoever took it over meanwhile", async () => {
+    const store = new DiskStore({ folder });
+    await put(store, URL_A);
+    const path = `${await signInFile()}.lock`;
+    const change = async (): Promise<{ value: undefined }> => {
+      await writeFile(path, owner(process.pid));
+      return { value: undefined };
+    };
+    await store.update(URL_A, change, signal);
+    expect(await readFile(path, "utf8")).toBe(owner(process.pid));
   });
 
   it("is given up when the call is cancelled", async () => {
