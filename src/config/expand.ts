@@ -43,7 +43,7 @@ export class Expansion {
     let result = "";
     let rest = 0;
     for (let at = text.indexOf("${"); at !== -1; at = text.indexOf("${", rest)) {
-      if (at > rest && text[at - 1] === "$") {
+      if (text[at - 1] === "$") {
         result += `${text.slice(rest, at - 1)}\${`;
         rest = at + 2;
         continue;
@@ -53,7 +53,7 @@ export class Expansion {
       result += text.slice(rest, at) + this.#value(text.slice(at + 2, end), field, depth);
       rest = end + 1;
     }
-    return rest === 0 ? text : result + text.slice(rest);
+    return result + text.slice(rest);
   }
 
   #value(inner: string, field: string, depth: number): string {

@@ -96,6 +96,11 @@ describe("an odd file", () => {
     ["huge", " ".repeat(10 * 1024 * 1024), "it has more than 1048576 bytes"],
     ["binary", Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 0, 1]), "it is a binary file"],
     ["in UTF-16", Buffer.from('\uFEFF{"mcpServers":{}}', "utf16le"), "it is written in UTF-16; save it as UTF-8"],
+    [
+      "in UTF-16 too",
+      Buffer.from('\uFEFF{"mcpServers":{}}', "utf16le").swap16(),
+      "it is written in UTF-16; save it as UTF-8",
+    ],
     ["in Latin-1", Buffer.from('{"a": "\xe9"}', "latin1"), "it is not UTF-8 text"],
   ])("that is %s is refused by name and hides nothing else", async (_, content, reason) => {
     expect(await refusal(content)).toBe(`config.unreadable: Cannot read the config file FILE: ${reason}.`);

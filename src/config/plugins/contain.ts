@@ -4,7 +4,7 @@ import { realPath } from "../../real-path.ts";
 /** Whether a path lies in a folder or is it, the links of both followed as far as they exist. */
 export function isInside(folder: string, path: string): boolean {
   const way = relative(resolved(folder), resolved(path));
-  return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way));
+  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
 /** Follows the links of the part that exists; the rest cannot hold any. */
