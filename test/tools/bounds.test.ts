@@ -116,6 +116,20 @@ function bytesOf(content: readonly ContentBlock[]): number {
   return Buffer.byteLength(texts.join("\n"));
 }
 
+it("a result is cut only where it has more bytes than its bound, not where it might have", async () => {
+  const text = "€".repeat(300);
+  const content = [{ type: "text" as const, text }, IMAGE, { type: "text" as const, text: "x" }];
+  const [spill, note] = [new Spill(), "bytes left out"];
+  try {
+    expect(await guardText(text, { maxBytes: 900, spill })).toBe(text);
+    expect(await guardText(text, { maxBytes: 899, spill })).toContain(note);
+    expect(await guardContent(content, { maxBytes: 902, spill })).toEqual(content);
+    expect(JSON.stringify(await guardContent(content, { maxBytes: 901, spill }))).toContain(note);
+  } finally {
+    await spill.clear();
+  }
+});
+
 describe("what is too long, and can be kept in no file", () => {
   const closed = async (): Promise<Spill> => {
     const spill = new Spill();

@@ -250,6 +250,18 @@ describe("mcp_list of a server", () => {
     expect(host.received("crash", "tools/call")).toEqual([]);
   });
 
+  test.each([{ includeTools: ["fi*"] }, { excludeTools: ["h*", "cra*"] }])(
+    "leaves out by either alone (%j)",
+    async (entry) => {
+      const host = make().serve("crash", "processes", "crash", entry);
+      const answer = jsonOf(await host.list("crash"));
+      const names = (answer["tools"] as { name: string }[]).map(({ name }) => name);
+      expect(names).toContain("fine");
+      for (const tool of ["half", "crash"]) expect(names).not.toContain(tool);
+      expect(answer["filtered"]).toBe(true);
+    },
+  );
+
   test("hides tools alone: near names and the number of a list of another kind count all of it", async () => {
     const host = make().serve("kinds", "lists", "kinds", { includeTools: ["fi*"] });
     expect(await host.listFailure("kinds", { kind: "prompts", tool: "greed" })).toMatchObject({

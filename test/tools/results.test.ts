@@ -42,6 +42,10 @@ describe("what a model sees of a result", () => {
       { type: "text", text: "a is 1" },
       { type: "text", text: '{"a":1}' },
     ]);
+    expect((await host.call("results", "structured-and-other-json")).content).toEqual([
+      { type: "text", text: '{"a":2}' },
+      { type: "text", text: '{"a":1}' },
+    ]);
     for (const indent of [0, 2])
       expect((await host.call("results", "structured-and-heading", { indent })).content).toHaveLength(1);
     expect((await host.call("results", "structured-and-heading", { indent: 3 })).content).toHaveLength(2);
@@ -58,8 +62,10 @@ describe("what a model sees of a result", () => {
     expect(host.pids("results")).toHaveLength(1);
   });
 
-  test("a result that breaks its outputSchema is shown with a warning", async () => {
-    const result = await results().call("results", "bad-structure");
+  test("a result that breaks its outputSchema is shown with a warning, one that keeps to it without", async () => {
+    const host = results();
+    expect(textOf(await host.call("results", "structured"))).toBe('{"temperature":36,"unit":"C"}');
+    const result = await host.call("results", "bad-structure");
     expect(textOf(result)).toContain("has text");
     expect(textOf(result)).toContain('{"wrong":true}');
     expect(textOf(result)).toMatch(/Warning: .*outputSchema/);
