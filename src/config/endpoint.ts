@@ -122,7 +122,13 @@ export function endpointOf(raw: Json, kind: Kind, refuse: Refuse): CheckedEndpoi
 }
 
 function program(raw: Json, refuse: Refuse): CheckedProgram {
-  const { command, args, env, cwd, inheritEnv } = raw as {
+  const {
+    command,
+    args,
+    env,
+    cwd,
+    inheritEnv = true,
+  } = raw as {
     command: string;
     args?: string[];
     env?: Record<string, string | number | boolean>;
@@ -138,7 +144,7 @@ function program(raw: Json, refuse: Refuse): CheckedProgram {
     command,
     args: args ?? [],
     env: Object.entries(env ?? {}).map(([name, value]) => [name, String(value)] as const),
-    inheritEnv: inheritEnv === undefined || inheritEnv === true ? true : inheritEnv === false ? [] : inheritEnv,
+    inheritEnv: inheritEnv === false ? [] : inheritEnv,
     ...(cwd === undefined ? {} : { cwd }),
   };
 }

@@ -1,4 +1,4 @@
-import { isAbsolute, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import type { Trust } from "../contract.ts";
 import { AdapterError, isAdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
@@ -156,8 +156,7 @@ class Gathering {
     const candidates: Candidate[] = [];
     for (const { path: configPath, origin, document } of this.#own) {
       for (const written of document.pluginPaths) {
-        const path = fromHome(written, this.#place.home);
-        const folder = isAbsolute(path) ? path : resolve(configPath, "..", path);
+        const folder = resolve(configPath, "..", fromHome(written, this.#place.home));
         const plugin = await readPlugin(folder, this.#place, this.#files, this.#limits);
         const level = this.#safeOrigin(origin, { path: join(folder, "mcp.json"), worldWritable: plugin.worldWritable });
         this.#track(plugin.tracked);
