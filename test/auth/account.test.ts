@@ -51,9 +51,13 @@ describe("the state of a sign-in", () => {
   it("is expired when the token has ended and nothing renews it", async () => {
     server.refreshTokens = false;
     await call(withBrowser(resource.url, { store }).authorizer, resource.url);
+    expect(await signInState(account)).toMatchObject({ state: "signed_in", renewable: false });
     const { grants, ...record } = await store.read(resource.url);
-    store.put({ ...record, grants: grants.map((grant) => ({ ...grant, expiresAt: Date.now() - 1 })) });
+    const ended = grants.map((grant) => ({ ...grant, expiresAt: Date.now() - 1 }));
+    store.put({ ...record, grants: ended });
     expect(await signInState(account)).toMatchObject({ state: "expired", renewable: false });
+    store.put({ ...record, grants: ended.map((grant) => ({ ...grant, refreshToken: "r" })) });
+    expect(await signInState(account)).toMatchObject({ state: "signed_in", renewable: true });
   });
 
   it("belongs to the client of the entry", async () => {

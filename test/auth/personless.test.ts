@@ -59,6 +59,9 @@ describe("client credentials", () => {
     const [first, second, ...more] = server.requests("/token").map(formOf);
     expect(second).toEqual(first);
     expect(more).toEqual([]);
+    const [, old, ...renewed] = resource.requests("/mcp").map(({ headers }) => headers.authorization);
+    expect(renewed).toEqual(Array(3).fill(renewed[0]));
+    expect(renewed).not.toContain(old);
   });
 
   it("that another call got meanwhile are used instead of new ones", async () => {
@@ -152,10 +155,13 @@ describe("a client that signs", () => {
   });
 
   it("refuses a key that is none, or does not fit, without showing it", async () => {
-    for (const more of [{ privateKey: "not a key at all" }, { privateKey: pem, signingAlgorithm: "RS256" }]) {
+    for (const [more, reason] of [
+      [{ privateKey: "not a key at all" }, '"privateKey" is not a private key in PEM or JWK form'],
+      [{ privateKey: pem, signingAlgorithm: "RS256" }, '"privateKey" does not fit the algorithm RS256'],
+    ] as const) {
       const authorizer = authorizerFor(resource.url, { settings: { ...settings, ...more } });
       const error = await call(authorizer, resource.url).catch((thrown) => thrown);
-      expect(error).toMatchObject({ code: "auth_required", message: expect.stringContaining('"privateKey"') });
+      expect(error).toMatchObject({ code: "auth_required", message: expect.stringContaining(reason) });
       expect(JSON.stringify([error.message, error.details])).not.toContain(more.privateKey.slice(0, 16));
     }
     expect(server.requests("/token")).toEqual([]);

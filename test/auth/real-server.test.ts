@@ -140,6 +140,7 @@ describe("tokens bound to a key (DPoP)", () => {
     resource.renewNonce();
     expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 1 });
     expect(resource.refusals).toEqual(["no token", "use_dpop_nonce", "use_dpop_nonce"]);
+    expect(server.tokenRequests).toHaveLength(1);
     expect(opened).toHaveLength(1);
   });
 });

@@ -58,13 +58,25 @@ describe("a token that ends", () => {
     expect(grantTypes()).toEqual(["authorization_code", "refresh_token"]);
   });
 
-  it("is renewed after a refusal, and the request sent again once", async () => {
+  it.each(["", 'scope="read", '])("is renewed after a refusal (%j), and the request sent again once", async (scope) => {
+    resource.challenge = () => `${scope}resource_metadata="${resource.origin}${resource.metadataPath}"`;
     const { authorizer, opened } = withBrowser(resource.url, { store });
     await call(authorizer, resource.url);
     server.live.clear();
     expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 1 });
+    expect(grantTypes()).toEqual(["authorization_code", "refresh_token"]);
     expect(opened).toHaveLength(1);
     expect(resource.executed).toBe(2);
+  });
+
+  it("is not renewed where the refusal asks for more than a renewal can give", async () => {
+    resource.challenge = () => `scope="read", resource_metadata="${resource.origin}${resource.metadataPath}"`;
+    const { authorizer } = withBrowser(resource.url, { store });
+    await call(authorizer, resource.url);
+    server.live.clear();
+    resource.challenge = () => `scope="read write", resource_metadata="${resource.origin}${resource.metadataPath}"`;
+    expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 1 });
+    expect(grantTypes()).toEqual(["authorization_code", "authorization_code"]);
   });
 
   it("is renewed without anybody to ask, with what the store has", async () => {

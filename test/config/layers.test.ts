@@ -241,12 +241,27 @@ describe("a project entry without command and url", () => {
     ]);
   });
 
-  it("that is wrong is a problem and does not break the user's entry", async () => {
+  it.each([
+    [{ timeout: 9999 }, "timeout must be a number of seconds from 1 to 300"],
+    [{ autoApprove: "write" }, "autoApprove must be"],
+    [{ enabled: "no" }, "enabled must be true or false"],
+  ])("that is wrong (%j) is a problem and does not break the user's entry", async (change, reason) => {
     place.user(".rpi/mcp.json", { mcpServers: { s: base } });
-    place.project(".mcp.json", { mcpServers: { s: { timeout: 9999 } } });
+    place.project(".mcp.json", { mcpServers: { s: change } });
     const view = await place.load();
-    expect(specOf(view).timeoutSeconds).toBe(10);
-    expect(messages(view)).toEqual([expect.stringContaining("timeout must be a number of seconds from 1 to 300")]);
+    expect(view.servers.get("s")?.enabled).toBe(true);
+    expect(specOf(view)).toMatchObject({ timeoutSeconds: 10, autoApprove: ["read"] });
+    expect(messages(view)).toEqual([expect.stringContaining(reason)]);
+  });
+
+  it.each([null, "x", []])("that is no object (%j) is an error in its place", async (entry) => {
+    place.user(".rpi/mcp.json", { mcpServers: { s: base } });
+    const path = place.project(".mcp.json", { mcpServers: { s: entry } });
+    expect((await place.load()).servers.get("s")).toMatchObject({
+      configPath: path,
+      origin: "project",
+      error: { message: expect.stringContaining("must be an object with command or url") },
+    });
   });
 
   it("with nothing below it is an error of its own", async () => {
@@ -367,5 +382,7 @@ describe("top-level fields", () => {
     const view = await place.load();
     expect(messages(view)).toEqual([`${path}: ${reason}`]);
     expect(commandOf(view)).toBe("x");
+    expect(view).not.toHaveProperty("maxResultBytes");
+    expect(specOf(view)).not.toHaveProperty("trust");
   });
 });

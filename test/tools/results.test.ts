@@ -57,7 +57,11 @@ describe("what a model sees of a result", () => {
     expect(code).toBe("tool_error");
     expect(message).toContain("quota exceeded");
     expect(message).not.toContain("outputSchema");
-    expect(details).toMatchObject({ mcpResult: { isError: true, structuredContent: { wrong: true } } });
+    expect(details).toMatchObject({
+      server: "results",
+      tool: "quota",
+      mcpResult: { isError: true, structuredContent: { wrong: true } },
+    });
     await host.call("results", "structured");
     expect(host.pids("results")).toHaveLength(1);
   });
@@ -173,6 +177,8 @@ describe("the bound of a result's text", () => {
     expect(text.endsWith(" TAIL")).toBe(true);
     expect(text).not.toContain("\ufffd");
     const whole = 6 * 512 * 1024 + 10;
+    const { content } = mcpResult(result) as { content: { text: string }[] };
+    expect(Buffer.byteLength(content[0]?.text ?? "")).toBe(whole);
     expect(text).toContain(`of ${whole} bytes`);
     const path = fileIn(text);
     expect(statSync(path).size).toBe(whole);
