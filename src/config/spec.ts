@@ -132,7 +132,7 @@ function expandRemote(
     transport,
     url: read.url.href,
     headers: Object.fromEntries(expanded),
-    ...(oauth === undefined ? {} : { oauth: oauth === false ? false : expandTexts(oauth, "oauth", expansion) }),
+    ...(oauth === undefined ? {} : { oauth: oauth && expandTexts(oauth, "oauth", expansion) }),
   };
 }
 
