@@ -212,12 +212,22 @@ describe("secrets", () => {
           CLIENT_SECRET: "secret-12",
           BASIC_AUTH: "auth-1234",
           DATABASE_URL: "mysql://u:password-3@h/",
+          REPOSITORY: "https://a-token-instead-of-a-name@git.example/x",
           GIT_AUTHOR_NAME: "Jane Doe Smith",
           MODE: "production",
           KEY: "short",
         },
       }),
-    ).toEqual(["auth-1234", "key-12345", "password-1", "password-2", "password-3", "secret-12", "token-123"]);
+    ).toEqual([
+      "a-token-instead-of-a-name",
+      "auth-1234",
+      "key-12345",
+      "password-1",
+      "password-2",
+      "password-3",
+      "secret-12",
+      "token-123",
+    ]);
   });
 
   it("are what arguments and values of variables write out beside a telling name", async () => {
