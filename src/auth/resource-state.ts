@@ -88,9 +88,7 @@ export function forgetStates(store: TokenStore, url: URL): void {
   }
 }
 
-/** The newest grant of the record that belongs to the client this entry configures. */
+/** The newest grant of the record that belongs to the client this entry configures: by its place, since the clock may have jumped. */
 export function newestGrant(record: SignInRecord, context: AuthContext): StoredGrant | undefined {
-  return record.grants
-    .filter((grant) => mayUse(grant, context))
-    .reduce<StoredGrant | undefined>((a, b) => (a === undefined || b.obtainedAt > a.obtainedAt ? b : a), undefined);
+  return record.grants.find((grant) => mayUse(grant, context));
 }

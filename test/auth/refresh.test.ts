@@ -254,6 +254,18 @@ describe("a clock that jumps", () => {
     expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 1 });
   });
 
+  it("backwards does not bring back the tokens of the sign-in before", async () => {
+    await call(withBrowser(resource.url, { store }).authorizer, resource.url);
+    const nobody = authorizerFor(resource.url, { store, openUrl: async () => {}, limits: { signInMs: 50 } });
+    await expect(nobody.signIn(new AbortController().signal)).rejects.toMatchObject({ code: "auth_required" });
+    jump(-1_000_000_000);
+    server.live.clear();
+    await withBrowser(resource.url, { store }).authorizer.signIn(new AbortController().signal);
+    expect(server.requests("/register")).toHaveLength(2);
+    const next = authorizerFor(resource.url, { store, settings: { scope: "" } });
+    expect(await call(next, resource.url)).toEqual({ status: 200, answered: 0 });
+  });
+
   it("far ahead costs a refresh and nothing else", async () => {
     const { authorizer, opened } = withBrowser(resource.url, { store });
     await call(authorizer, resource.url);

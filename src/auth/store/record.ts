@@ -46,6 +46,7 @@ export interface StoredGrant {
 export interface SignInRecord {
   readonly url: string;
   readonly clients: readonly StoredClient[];
+  /** The newest first. */
   readonly grants: readonly StoredGrant[];
   /** Scopes that a step-up needs and nobody has signed in for yet. */
   readonly wantedScope?: string;
