@@ -165,7 +165,7 @@ export class OAuthAuthorizer implements Authorizer {
     const { onWaiting } = this.#options;
     if (onWaiting !== undefined) state.watchers.push(onWaiting);
     try {
-      if (state.work !== undefined && state.waitingAt !== undefined) onWaiting?.(state.waitingAt);
+      if (state.waitingAt !== undefined) onWaiting?.(state.waitingAt);
       state.work ??= this.#start(key, (inner) => authorize(this.#authorization(asked, status, forced), inner));
       await state.work.join(signal, server);
     } finally {
@@ -176,7 +176,7 @@ export class OAuthAuthorizer implements Authorizer {
   #start(key: string, work: (signal: AbortSignal) => Promise<void>): SharedWork {
     const shared = new SharedWork(key, work);
     void shared.ended.then(() => {
-      if (this.#state.work === shared) this.#state.work = undefined;
+      this.#state.work = undefined;
     });
     return shared;
   }
