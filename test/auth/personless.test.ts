@@ -154,6 +154,17 @@ describe("a client that signs", () => {
     expect(protectedHeader.alg).toBe(algorithm);
   });
 
+  it.each([
+    ["ES384", generateKeyPairSync("ec", { namedCurve: "P-384" })],
+    ["ES512", generateKeyPairSync("ec", { namedCurve: "P-521" })],
+    ["EdDSA", generateKeyPairSync("ed25519")],
+  ])("uses the algorithm of its key (%s)", async (algorithm, pair) => {
+    const key = pair.privateKey.export({ format: "pem", type: "pkcs8" }).toString();
+    await call(authorizerFor(resource.url, { settings: { ...settings, privateKey: key } }), resource.url);
+    const assertion = server.requests("/token")[0]?.form.get("client_assertion") ?? "";
+    expect((await jwtVerify(assertion, pair.publicKey)).protectedHeader.alg).toBe(algorithm);
+  });
+
   it("refuses a key that is none, or does not fit, without showing it", async () => {
     for (const [more, reason] of [
       [{ privateKey: "not a key at all" }, '"privateKey" is not a private key in PEM or JWK form'],
@@ -244,6 +255,26 @@ describe("enterprise-managed authorization", () => {
     expect(server.requests("/token")[0]?.headers.authorization).toMatch(/^Basic /);
     expect(JSON.stringify(server.seen)).not.toContain("an.id.token");
     expect(JSON.stringify(provider.seen)).not.toContain("the secret at the server");
+  });
+
+  it.each([
+    [undefined, undefined],
+    [["client_secret_post"], "the provider's secret"],
+  ])("shows its secret at the provider as that takes it (%j)", async (methods, inForm) => {
+    provider.overrides.set("/.well-known/openid-configuration", (_, response) =>
+      json(response, 200, {
+        issuer: provider.origin,
+        token_endpoint: `${provider.origin}/exchange`,
+        token_endpoint_auth_methods_supported: methods,
+      }),
+    );
+    const identityProvider = { ...identity, issuer: provider.origin, clientSecret: "the provider's secret" };
+    const settings = { grantType: "enterprise", ...client, identityProvider } as const;
+    expect(await call(authorizerFor(resource.url, { settings }), resource.url)).toMatchObject({ status: 200 });
+    const [exchange] = provider.requests("/exchange");
+    expect(exchange?.form.get("client_secret") ?? undefined).toBe(inForm);
+    expect(exchange?.headers.authorization !== undefined).toBe(inForm === undefined);
+    expect(JSON.stringify(server.seen)).not.toContain("the provider's secret");
   });
 
   it("takes nothing else for the grant", async () => {

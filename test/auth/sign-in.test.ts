@@ -298,6 +298,14 @@ describe("the client", () => {
     expect(redactor.text(`registered-secret and ${authorization}`)).toBe("[redacted] and Basic [redacted]");
   });
 
+  it("shows no secret where its registration gave none, whatever method that names", async () => {
+    server.metadata = { token_endpoint_auth_methods_supported: ["client_secret_basic"] };
+    server.registered = { token_endpoint_auth_method: "client_secret_post" };
+    const { authorizer } = withBrowser(resource.url);
+    expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 1 });
+    expect(server.requests("/token")[0]?.headers.authorization).toBeUndefined();
+  });
+
   it("is its metadata document where the server takes one, else registers itself", async () => {
     const settings = { clientMetadataUrl: "https://client.example/metadata.json" };
     await call(withBrowser(resource.url, { settings }).authorizer, resource.url);

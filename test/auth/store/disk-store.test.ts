@@ -246,6 +246,7 @@ describe("the lock of the store", () => {
     ["another machine's, long untouched", owner(1, "elsewhere"), 300_000],
     ["another machine's, from the future", owner(1, "elsewhere"), -300_000],
     ["half written, and left so", "", 10_000],
+    ["nobody's, and left so", '{"pid":1}', 10_000],
   ])("that is %s is broken", async (_, content, age) => {
     const store = new DiskStore({ folder });
     await put(store, URL_A);
