@@ -246,10 +246,9 @@ export class OAuthAuthorizer implements Authorizer {
     return { ...readChallenge(challenge), asked };
   }
 
-  #required({ status, wwwAuthenticate, body }: Challenge): AdapterError {
+  #required({ status, wwwAuthenticate }: Challenge): AdapterError {
     const hint = 'That is not OAuth: set its credentials in the "headers" of its entry.';
-    const said = body === undefined ? {} : { body };
-    return new AdapterError("auth.required", { server: this.#context.server, status, wwwAuthenticate, ...said, hint });
+    return new AdapterError("auth.required", { server: this.#context.server, status, wwwAuthenticate, hint });
   }
 }
 
