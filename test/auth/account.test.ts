@@ -85,6 +85,12 @@ describe("a login", () => {
     resource.challenge = () => `scope="read", resource_metadata="${resource.origin}${resource.metadataPath}"`;
     const { authorizer } = withBrowser(resource.url, { store });
     await authorizer.signIn(signal);
+    const [asked] = resource.requests("/mcp");
+    expect(asked).toMatchObject({
+      method: "POST",
+      headers: { accept: "application/json, text/event-stream", "content-type": "application/json" },
+    });
+    expect(JSON.parse(asked?.text ?? "")).toEqual({ jsonrpc: "2.0", id: 0, method: "ping" });
     expect(server.requests("/authorize")[0]?.query.get("scope")).toBe("read");
     expect(await call(authorizerFor(resource.url, { store }), resource.url)).toEqual({ status: 200, answered: 0 });
   });
@@ -140,6 +146,18 @@ describe("a logout", () => {
     expect(await logout(account, signal)).toEqual({ ended: 1, revoked: 0 });
     expect((await store.read(resource.url)).grants).toEqual([]);
     await server.start();
+  });
+
+  it("sends no token where it could be read", async () => {
+    server.metadata = { revocation_endpoint: "http://as.example/revoke" };
+    await call(withBrowser(resource.url, { store }).authorizer, resource.url);
+    const sent: string[] = [];
+    const send: typeof account.send = async (request) => {
+      sent.push(request.url.href);
+      return { status: 200, headers: {}, body: Buffer.alloc(0) };
+    };
+    expect(await logout({ ...account, send }, signal)).toEqual({ ended: 1, revoked: 0 });
+    expect(sent).toEqual([]);
   });
 
   it("of a server nobody signed in to does nothing", async () => {

@@ -123,7 +123,7 @@ describe("metadata", () => {
     const changed = (change as (value: object) => Record<string, unknown>)(body);
     (path === AS ? server : resource).overrides.set(path, (_seen, response) => json(response, 200, changed));
     expect((await refusal()).message).toMatch(reason);
-    expect(server.requests("/token")).toEqual([]);
+    expect([...server.requests("/authorize"), ...server.requests("/token")]).toEqual([]);
   });
 
   it.each([

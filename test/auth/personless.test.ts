@@ -251,6 +251,8 @@ describe("enterprise-managed authorization", () => {
     expect(formOf(server.requests("/token")[0])).toMatchObject({
       grant_type: JWT_BEARER,
       assertion: answer.access_token,
+      resource: resource.url,
+      scope: "chat",
     });
     expect(server.requests("/token")[0]?.headers.authorization).toMatch(/^Basic /);
     expect(JSON.stringify(server.seen)).not.toContain("an.id.token");
@@ -289,16 +291,18 @@ describe("enterprise-managed authorization", () => {
     expect(server.requests("/token")).toEqual([]);
   });
 
-  it.each([[{}], [{ clientId: "x" }], [{ clientId: "x", idToken: "y" }]])(
-    "says what %j lacks",
-    async (identityProvider) => {
-      const authorizer = authorizerFor(resource.url, {
-        settings: { grantType: "enterprise", ...client, identityProvider },
-      });
-      await expect(call(authorizer, resource.url)).rejects.toMatchObject({
-        code: "auth_required",
-        message: expect.stringContaining("identityProvider"),
-      });
-    },
-  );
+  it.each([
+    [{}, 'needs "idToken" and "clientId" of the "identityProvider"'],
+    [{ clientId: "x" }, 'needs "idToken" and "clientId"'],
+    [{ idToken: "y" }, 'needs "idToken" and "clientId"'],
+    [{ clientId: "x", idToken: "y" }, 'the "identityProvider" needs an "issuer" or a "tokenEndpoint"'],
+  ])("says what %j lacks", async (identityProvider, lack) => {
+    const authorizer = authorizerFor(resource.url, {
+      settings: { grantType: "enterprise", ...client, identityProvider },
+    });
+    await expect(call(authorizer, resource.url)).rejects.toMatchObject({
+      code: "auth_required",
+      message: expect.stringContaining(lack),
+    });
+  });
 });

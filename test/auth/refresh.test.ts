@@ -156,8 +156,9 @@ describe("a refresh that is refused", () => {
     server.live.clear();
     server.refreshable.clear();
     const alone = authorizerFor(resource.url, { store });
-    for (let round = 0; round < 2; round += 1) {
-      await expect(call(alone, resource.url)).rejects.toMatchObject({
+    const another = authorizerFor(resource.url, { store, settings: { scope: "" } });
+    for (const each of [alone, alone, another]) {
+      await expect(call(each, resource.url)).rejects.toMatchObject({
         situation: "auth.required",
         message: expect.stringContaining("rpi-mcp login"),
       });

@@ -198,6 +198,7 @@ describe("signing in through the browser", () => {
     await expect(call(authorizer, resource.url)).rejects.toMatchObject({
       code: "auth_required",
       situation: "auth.required",
+      message: expect.stringContaining('That is not OAuth: set its credentials in the "headers" of its entry.'),
     });
     expect(opened).toEqual([]);
   });
@@ -426,5 +427,6 @@ describe("the client", () => {
     await expect(call(authorizer, resource.url)).rejects.toMatchObject({ details: { oauthError: "invalid_client" } });
     server.overrides.clear();
     expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 1 });
+    expect(server.requests("/register")).toHaveLength(2);
   });
 });

@@ -165,7 +165,10 @@ describe("mcp_request with a url is one exchange", () => {
 
   test("that ends with its timeout, or when it is cancelled, and closes its socket then [J04]", async () => {
     const host = make();
-    expect((await host.failure("mcp_request", raw("silent", { timeoutSeconds: 1 }))).code).toBe("timeout");
+    expect(await host.failure("mcp_request", raw("silent", { timeoutSeconds: 1 }))).toMatchObject({
+      code: "timeout",
+      details: { seconds: 1, outcomeUnknown: true },
+    });
     await waitFor("its socket is closed", () => server.sockets.size === 0);
     const step = host.step("mcp_request", raw("silent"));
     await waitFor("the request", () => server.requests("silent").length === 2);

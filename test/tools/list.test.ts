@@ -216,10 +216,12 @@ describe("mcp_list of a server", () => {
     const brief = await host.list("many");
     expect(Buffer.byteLength(textOf(brief))).toBeLessThanOrEqual(30_000);
     expect(jsonOf(brief)["tools"]).toHaveLength(300);
+    expect(jsonOf(brief)).toMatchObject({ server: "many", protocolVersion: brief.details?.["protocolVersion"] });
     expect(factOf<unknown[]>(brief, "tools")[0]).toEqual({ name: "tool-0", inputSchema: { type: "object" } });
     const names = await host.list("full");
     const { tools, more, hint } = jsonOf(names) as { tools: string[]; more: number; hint: string };
     expect(Buffer.byteLength(textOf(names))).toBeLessThanOrEqual(50 * 1024);
+    expect(jsonOf(names)).toMatchObject({ server: "full", serverInfo: names.details?.["serverInfo"] });
     expect(tools.length).toBeGreaterThan(1000);
     expect(tools.length + more).toBe(16_384);
     expect(hint).toContain("tool");

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "@jest/globals";
-import { harnesses, jsonOf, type PluginHarness, textOf } from "../support/plugin-harness.ts";
+import { harnesses, jsonOf, type PluginHarness } from "../support/plugin-harness.ts";
 
 const make = harnesses();
 
@@ -23,7 +23,12 @@ describe("mcp_request on the managed connection", () => {
   test("leaves base64 out of the text, but not out of the details", async () => {
     const host = make().serve("kinds", "lists", "kinds");
     const result = await host.run("mcp_request", request(host, "kinds", "resources/read", { uri: "file:///a" }));
-    expect(textOf(result)).not.toContain("AAAA");
+    expect(jsonOf(result)).toEqual({
+      contents: [
+        { uri: "file:///a", text: "content" },
+        { uri: "file:///a", blob: "[4 characters of base64]" },
+      ],
+    });
     expect(result.details).toEqual({
       contents: [
         { uri: "file:///a", text: "content" },
@@ -68,10 +73,14 @@ describe("mcp_request on the managed connection", () => {
     expect(host.received("results", "tools/call")).toHaveLength(2);
   });
 
-  test("keeps the caller's _meta in tools/call", async () => {
+  test("keeps the caller's arguments and _meta in tools/call", async () => {
     const host = make().serve("plain", "processes", "plain");
-    await host.run("mcp_request", request(host, "plain", "tools/call", { name: "echo", _meta: { trace: "t1" } }));
-    expect(host.received("plain", "tools/call")[0]?.message?.params?.["_meta"]).toMatchObject({ trace: "t1" });
+    const params = { name: "echo", arguments: { text: "x" } };
+    await host.run("mcp_request", request(host, "plain", "tools/call", params));
+    await host.run("mcp_request", request(host, "plain", "tools/call", { ...params, _meta: { trace: "t1" } }));
+    const [first, second] = host.received("plain", "tools/call").map(({ message }) => message?.params);
+    expect(first).toMatchObject(params);
+    expect(second).toMatchObject({ ...params, _meta: { trace: "t1" } });
   });
 
   test.each([

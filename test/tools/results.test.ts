@@ -72,7 +72,7 @@ describe("what a model sees of a result", () => {
     const result = await host.call("results", "bad-structure");
     expect(textOf(result)).toContain("has text");
     expect(textOf(result)).toContain('{"wrong":true}');
-    expect(textOf(result)).toMatch(/Warning: .*outputSchema/);
+    expect(textOf(result)).toMatch(/Warning: .*outputSchema: structuredContent must/);
   });
 
   test("all blocks come in order: texts and images as they are, the others in words without base64 [F05]", async () => {
@@ -86,7 +86,7 @@ describe("what a model sees of a result", () => {
     expect(texts[2]).toMatch(/audio.*audio\/wav.*4 bytes/);
     expect(texts[3]).toMatch(/\breport\b.*What was found.*file:\/\/\/report\.md/);
     expect(texts[4]).toBe("embedded in full");
-    expect(texts[5]).toMatch(/file:\/\/\/data\.bin.*application\/octet-stream.*4 bytes/);
+    expect(texts[5]).toMatch(/binary resource.*file:\/\/\/data\.bin.*application\/octet-stream.*4 bytes/);
     expect(texts[6]).toBe("last");
     expect(texts.join()).not.toMatch(/UklGRg|AAECAw/);
   });
