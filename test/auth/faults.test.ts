@@ -63,7 +63,7 @@ describe("metadata", () => {
       "of a foreign issuer",
       AS,
       (body: object) => ({ ...body, issuer: "https://attacker.example" }),
-      /names https:\/\/attacker/,
+      /names https:\/\/attacker(?!.*If you trust)/,
     ],
     [
       "of an issuer that differs in a slash",

@@ -70,6 +70,17 @@ describe("a spec", () => {
     expect(specOf(view).endpoint).toMatchObject({ headers: { A: "t" } });
   });
 
+  it.each([
+    [{ command: "${NO}" }, "command"],
+    [{ command: "x", args: ["a", "${NO}"] }, "args[1]"],
+    [{ command: "x", env: { A: "${NO}" } }, "env.A"],
+    [{ command: "x", cwd: "${NO}" }, "cwd"],
+    [{ url: "http://h/${NO}" }, "url"],
+    [{ url: "http://h/", oauth: { identityProvider: { idToken: "${NO}" } } }, "oauth.identityProvider.idToken"],
+  ])("of %j says where the missing variable stands", async (raw, field) => {
+    expect(await failure(async () => await place.spec(raw))).toContain(`: ${field} uses \${NO}, which is not set`);
+  });
+
   it("of a view that was taken before a change goes on as it was", async () => {
     const store = place.store();
     place.user(".rpi/mcp.json", { mcpServers: { s: { command: "1" } } });

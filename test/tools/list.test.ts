@@ -13,10 +13,17 @@ describe("mcp_list without a target", () => {
       .configure("off", { command: "x", disabled: true })
       .configure("remote", { url: "http://127.0.0.1:1/mcp" });
     const { servers } = jsonOf(await host.run("mcp_list", { configPath: host.configPath }));
-    expect(servers).toMatchObject([
-      { server: "plain", transport: "stdio", enabled: true },
-      { server: "off", transport: "stdio", enabled: false },
-      { server: "remote", transport: "http", enabled: true },
+    const { configPath } = host;
+    expect(servers).toEqual([
+      {
+        server: "plain",
+        transport: "stdio",
+        enabled: true,
+        runs: expect.stringContaining("processes.mjs"),
+        configPath,
+      },
+      { server: "off", transport: "stdio", enabled: false, runs: "x", configPath },
+      { server: "remote", transport: "http", enabled: true, runs: "http://127.0.0.1:1/mcp", configPath },
     ]);
     expect(host.ledger("plain")).toEqual([]);
   });
@@ -243,7 +250,10 @@ describe("mcp_list of a server", () => {
     const answer = jsonOf(await host.list("crash"));
     expect((answer["tools"] as { name: string }[]).map(({ name }) => name)).toEqual(["fine"]);
     for (const tool of ["half", "crash"]) {
-      expect((await host.callFailure("crash", tool)).code).toBe("tool_not_found");
+      expect(await host.callFailure("crash", tool)).toMatchObject({
+        code: "tool_not_found",
+        message: expect.stringContaining("is hidden by its entry's includeTools or excludeTools"),
+      });
       expect((await host.listFailure("crash", { tool })).code).toBe("tool_not_found");
       const params = { configPath: host.configPath, server: "crash", method: "tools/call", params: { name: tool } };
       expect((await host.failure("mcp_request", params)).code).toBe("tool_not_found");

@@ -73,6 +73,16 @@ describe("a signature", () => {
     expect(signature({ inputSchema: { properties: { a: { $ref } }, $defs } })).toBe("a?: any");
   });
 
+  test.each([
+    [{ type: "array", items: { $ref: "#/$defs/Loop" } }, "any[][][][]"],
+    [{ type: ["array", "null"], items: { $ref: "#/$defs/Loop" } }, "any[][][][]"],
+    [{ oneOf: [{ allOf: [{ $ref: "#/$defs/Loop" }] }, { type: "null" }] }, "any"],
+  ])("is short where a schema holds itself: %j", (Loop, type) => {
+    expect(signature({ inputSchema: { properties: { a: { $ref: "#/$defs/Loop" } }, $defs: { Loop } } })).toBe(
+      `a?: ${type}`,
+    );
+  });
+
   test("takes a schema at its own word where its reference says nothing", () => {
     const properties = {
       outside: { $ref: "https://example.com/color", type: "string" },

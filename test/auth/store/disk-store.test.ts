@@ -95,8 +95,10 @@ describe("the store on disk", () => {
     await put(store, URL_A);
     await writeFile(`${await signInFile()}.0000.tmp`, "a token");
     await writeFile(join(folder, "sign-in-other.json.0000.tmp"), "somebody else's");
+    const beside = `${await signInFile()}.beside`;
+    await writeFile(beside, "no draft");
     await put(store, URL_A, []);
-    expect(await readdir(folder)).toEqual(["sign-in-other.json.0000.tmp"]);
+    expect((await readdir(folder)).sort()).toEqual([basename(beside), "sign-in-other.json.0000.tmp"].sort());
   });
 
   it.each([
@@ -149,10 +151,15 @@ describe("the store on disk", () => {
     await put(store, URL_A);
     const file = await signInFile();
     await writeFile(file, JSON.stringify({ version: 1, url: URL_A, clients: [], grants: [], x: "x".repeat(1 << 20) }));
-    await expect(store.read(URL_A)).rejects.toMatchObject({ message: expect.stringContaining("it is too large") });
+    await expect(store.read(URL_A)).rejects.toMatchObject({
+      message: expect.stringContaining(`${file} cannot be used: it is too large`),
+    });
     await rm(file);
     await mkdir(file);
-    await expect(store.read(URL_A)).rejects.toMatchObject({ situation: "auth.store" });
+    await expect(store.read(URL_A)).rejects.toMatchObject({
+      situation: "auth.store",
+      message: expect.stringContaining(`${file} cannot be used: `),
+    });
   });
 
   it("where nothing can be written keeps sign-ins in memory, warns once, and says so", async () => {
@@ -240,6 +247,7 @@ describe("the lock of the store", () => {
     const waiting = store.update(URL_A, async () => ({ value: 1 }), controller.signal);
     controller.abort();
     await expect(waiting).rejects.toMatchObject({ code: "cancelled" });
+    expect(store.describe()).toEqual({ kind: "disk", folder });
   });
 
   it.each([
