@@ -130,6 +130,11 @@ it("a result is cut only where it has more bytes than its bound, not where it mi
   }
 });
 
+/** What its note tells. */
+function leftOut(text: string): number {
+  return Number(/\[… (\d+) of \d+ bytes left out/.exec(text)?.[1]);
+}
+
 describe("what is too long, and can be kept in no file", () => {
   const closed = async (): Promise<Spill> => {
     const spill = new Spill();
@@ -140,6 +145,7 @@ describe("what is too long, and can be kept in no file", () => {
   it("is still shown by its head and tail", async () => {
     const text = await guardText(`HEAD${"x".repeat(5000)}TAIL`, { maxBytes: 1000, spill: await closed() });
     expect(text).toMatch(/^HEADx+\n\[… \d+ of 5008 bytes left out; it could not be kept in a file …\]\nx+TAIL$/);
+    expect(leftOut(text) + text.split("x").length - 1).toBe(5000);
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(1000);
   });
 
@@ -158,6 +164,10 @@ describe("what is too long, and can be kept in no file", () => {
     const shown = await guardContent(content, { maxBytes: 1000, spill: await closed() });
     const long = expect.stringMatching(/^x{300,}\n\[… \d+ of 5011 bytes .* …\]\nx{100,}$/);
     expect(shown).toEqual([IMAGE, ...["first", long, "last"].flatMap((text) => [{ type: "text", text }, IMAGE])]);
+    const [cut = ""] = shown.flatMap((block) =>
+      block.type === "text" && block.text.includes("x") ? [block.text] : [],
+    );
+    expect(leftOut(cut) + cut.split("x").length - 1).toBe(5000);
     expect(bytesOf(shown)).toBeLessThanOrEqual(1000);
   });
 
