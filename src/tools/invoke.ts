@@ -9,6 +9,7 @@ import { type CallOptions, call } from "../session/call.ts";
 import type { Item } from "../session/catalog.ts";
 import type { ProgressReport } from "../session/pending.ts";
 import { guardError } from "./guard.ts";
+import { withoutNestedJson } from "./nested-json.ts";
 import type { ToolContext } from "./tool.ts";
 import { isHidden, unknownTool } from "./visibility.ts";
 
@@ -36,7 +37,7 @@ export interface Invoked {
  * Whatever happens after that, it is not sent again.
  */
 export async function invoke(
-  { target, tool, args, meta, timeoutMs }: Invocation,
+  { target, tool, args: given, meta, timeoutMs }: Invocation,
   context: ToolContext,
 ): Promise<Invoked> {
   const { runtime, scope, cancellation } = context;
@@ -55,6 +56,7 @@ export async function invoke(
     if (item === undefined || isHidden(spec, tool)) throw unknownTool(spec, tool, catalog);
     if (runsOnlyAsTask(item, connection))
       throw new AdapterError("tool.task", { server: spec.name, tool, capability: TASKS });
+    const args = withoutNestedJson(given, item["inputSchema"]);
     if (runtime.approval.asks(spec, tool))
       await runtime.approval.call(scope, spec, tool, args, item["annotations"], cancellation);
     const params = meta === undefined ? { name: tool, arguments: args } : { name: tool, arguments: args, _meta: meta };

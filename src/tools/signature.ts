@@ -74,6 +74,13 @@ export function signature(item: Item, detail: Detail = "types"): string {
   return joined(shown, parameters.length);
 }
 
+/** The type of one parameter as a signature has it; `any` where the schema says none. */
+export function typeOfParameter(schema: unknown, name: string): string {
+  const properties = isObject(schema) ? schema["properties"] : undefined;
+  if (!isObject(schema) || !isObject(properties) || !Object.hasOwn(properties, name)) return ANY;
+  return typeName(properties[name], { schema, left: MAX_SCHEMAS });
+}
+
 interface Parameter {
   readonly name: string;
   readonly required: boolean;

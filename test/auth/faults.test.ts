@@ -63,7 +63,7 @@ describe("metadata", () => {
       "of a foreign issuer",
       AS,
       (body: object) => ({ ...body, issuer: "https://attacker.example" }),
-      /names https:\/\/attacker(?!.*If you trust)/,
+      /names https:\/\/attacker.*If you trust that/,
     ],
     [
       "of an issuer that differs in a slash",
@@ -97,7 +97,7 @@ describe("metadata", () => {
       /another resource/,
     ],
     ["for no address", PRM, (body: object) => ({ ...body, resource: "/mcp" }), /another resource \(\/mcp\)/],
-    ["for nothing", PRM, (body: object) => ({ ...body, resource: undefined }), /another resource \(none\)/],
+    ["for nothing", PRM, (body: object) => ({ ...body, resource: undefined }), /it is for no resource/],
     ["without PKCE", AS, (body: object) => ({ ...body, code_challenge_methods_supported: undefined }), /PKCE/],
     ["with only plain PKCE", AS, (body: object) => ({ ...body, code_challenge_methods_supported: ["plain"] }), /PKCE/],
     [

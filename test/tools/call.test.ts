@@ -42,6 +42,22 @@ describe("the arguments of mcp_call", () => {
     },
   );
 
+  test("may hold an object as JSON text, which the tool gets as an object where it takes no text, and is approved as such", async () => {
+    const approved: unknown[] = [];
+    const approve = async (request: { readonly arguments?: unknown }): Promise<boolean> => {
+      approved.push(request.arguments);
+      return true;
+    };
+    const host = make({ services: { approve } }).serve("shower", "results");
+    const args = { fields: '{"a":1}', note: '{"b":2}' };
+    const read = { fields: { a: 1 }, note: '{"b":2}' };
+    const params = { configPath: host.configPath, server: "shower" };
+    expect(jsonOf(await host.run("mcp_call", { ...params, tool: "shows", arguments: args }))).toEqual(read);
+    const request = { ...params, method: "tools/call", params: { name: "shows", arguments: args } };
+    expect(textOf(await host.run("mcp_request", request))).toContain('{\\"a\\":1}');
+    expect(approved).toEqual([undefined, read, read]);
+  });
+
   test("with a key named __proto__ reach the server as they are", async () => {
     const host = make().serve("plain", "processes", "plain");
     await host.run("mcp_call", {
