@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import { chmod, lstat, mkdir, open, readdir, rename, unlink } from "node:fs/promises";
+import { chmod, lstat, mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { AdapterError, isAdapterError, reasonOf } from "../../errors.ts";
 import { LIMITS, type Limits } from "../../limits.ts";
@@ -111,7 +111,9 @@ export class DiskStore implements TokenStore {
 
 async function prepareFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const stats = await lstat(folder);
+  // A person's own link leads where they want it, as those who keep their settings elsewhere have it.
+  refuseForeign(folder, (await lstat(folder)).uid);
+  const stats = await stat(folder);
   if (!stats.isDirectory()) throw new AdapterError("auth.store", { path: folder, reason: "it is not a folder" });
   refuseForeign(folder, stats.uid);
   if (process.platform !== "win32" && (stats.mode & 0o077) !== 0) await chmod(folder, 0o700);

@@ -1,6 +1,19 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  chown,
+  lchown,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { createInterface } from "node:readline";
@@ -133,6 +146,22 @@ describe("the store on disk", () => {
     });
     await chown(folder, 12_345, 12_345);
     await expect(put(store, "https://b.example/")).rejects.toMatchObject({ situation: "auth.store" });
+  });
+
+  onPosix("keeps its files where its owner's link leads, in a folder that only they can open", async () => {
+    const real = join(scratch, "elsewhere");
+    await mkdir(real, { mode: 0o755 });
+    await symlink(real, folder);
+    await put(new DiskStore({ folder }), URL_A);
+    expect((await new DiskStore({ folder }).read(URL_A)).clients).toEqual([CLIENT]);
+    expect((await stat(real)).mode & 0o777).toBe(0o700);
+    expect(await readdir(real)).toHaveLength(1);
+  });
+
+  asRoot("refuses a link of somebody else", async () => {
+    await symlink(scratch, folder);
+    await lchown(folder, 12_345, 12_345);
+    await expect(put(new DiskStore({ folder }), URL_A)).rejects.toMatchObject({ situation: "auth.store" });
   });
 
   it("does not take what was kept of one address for another's", async () => {
