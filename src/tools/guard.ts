@@ -43,11 +43,6 @@ export async function guardContent(
   const whole = texts.join("\n");
   const bytes = Buffer.byteLength(whole);
   if (bytes <= maxBytes) return [...content];
-  const [only] = texts;
-  if (texts.length === 1 && only !== undefined) {
-    const text = await shortened(only, bytes, maxBytes, spill);
-    return content.map((block) => (block.type === "text" ? { type: "text", text } : block));
-  }
   const where = await kept(whole, spill);
   const room = maxBytes - Buffer.byteLength(noteOf(bytes, bytes, where)) - 2;
   return room < MIN_KEPT_BYTES
@@ -103,8 +98,9 @@ function noteOf(left: number, bytes: number, where: string): string {
 
 /** One text within the bound, as above. */
 export async function guardText(text: string, options: GuardOptions): Promise<string> {
-  const bytes = text.length * 3 <= options.maxBytes ? 0 : Buffer.byteLength(text);
-  return bytes <= options.maxBytes ? text : shortened(text, bytes, options.maxBytes, options.spill);
+  if (text.length * 3 <= options.maxBytes) return text;
+  const [block] = await guardContent([{ type: "text", text }], options);
+  return block?.type === "text" ? block.text : text;
 }
 
 /** What is our own in a failure's words is shorter than this, and stays. */
@@ -118,16 +114,6 @@ export async function guardError(error: unknown, spec: ServerSpec, context: Tool
   // Cut before it is masked, a secret would show its beginning or its end.
   const message = await guardText(context.runtime.redactor.text(error.message), options);
   return new AdapterError<Situation>(error.situation, error.details, { cause: error, message });
-}
-
-async function shortened(text: string, bytes: number, budget: number, spill: Spill): Promise<string> {
-  const where = await kept(text, spill);
-  const note = (shown: number): string => noteOf(bytes - shown, bytes, where);
-  const room = budget - Buffer.byteLength(note(0)) - 2;
-  if (room < MIN_KEPT_BYTES) return note(0);
-  const head = headOf(text, Math.floor(room * HEAD_SHARE));
-  const tail = tailOf(text, room - Buffer.byteLength(head));
-  return `${head}\n${note(Buffer.byteLength(head) + Buffer.byteLength(tail))}\n${tail}`;
 }
 
 /** Keeps a text in a private file. Where it is, as part of a sentence. */
