@@ -1,3 +1,4 @@
+import { isObject } from "../protocol/jsonrpc.ts";
 import { joined } from "./joining.ts";
 
 const NEWLINE = 0x0a;
@@ -79,5 +80,20 @@ export class LineSplitter {
     this.#parts = [];
     this.#bytes = 0;
     this.#onOverflow();
+  }
+}
+
+const ENVELOPE = '{"';
+
+/** The answer that a line ends with, behind a text that its writer did not end. A request is more likely quoted by a log. */
+export function answerWithin(line: Buffer): Buffer | undefined {
+  const start = line.indexOf(ENVELOPE);
+  if (start <= 0) return undefined;
+  const rest = line.subarray(start);
+  try {
+    const message: unknown = JSON.parse(rest.toString());
+    return isObject(message) && message["jsonrpc"] === "2.0" && message["method"] === undefined ? rest : undefined;
+  } catch {
+    return undefined; // A text like any other.
   }
 }

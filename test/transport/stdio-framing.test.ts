@@ -17,6 +17,14 @@ describe("framing on stdio", () => {
     expect(textOf(await host.call("binary", "echo"))).toBe("\ufffd( pair");
   });
 
+  test("an answer behind a text without a line end is found, and a question that a log quotes is not answered", async () => {
+    const host = make().serve("late", "framing", "same-line");
+    expect(textOf(await host.call("late", "echo", { text: "one" }))).toBe("one");
+    expect(textOf(await host.call("late", "echo", { text: "two" }))).toBe("two");
+    expect(host.received("late", "initialize")).toHaveLength(1);
+    expect(host.ledger("late").map(({ event }) => event)).not.toContain("response");
+  });
+
   test("skipped lines are told with a later failure, without their terminal escapes [A01]", async () => {
     const host = make().serve("crash", "framing", "noise-crash");
     const { code, message, details } = await host.listFailure("crash");
