@@ -48,13 +48,19 @@ export function readDocument(value: unknown, configPath: string): Document {
     problems.push(shape("maxResultBytes must be a positive whole number; it is ignored"));
   }
   return {
-    servers: Object.entries((mcpServers as Json | undefined) ?? {}),
+    servers: Object.entries((mcpServers as Json | undefined) ?? {}).map(([name, raw]) => [name, withoutNulls(raw)]),
     ...(trusts ? { trust } : {}),
     ...(bounded ? { maxResultBytes } : {}),
     imports: list("imports"),
     pluginPaths: list("pluginPaths"),
     problems,
   };
+}
+
+/** Programs that write such files have null for a field that is not set. */
+function withoutNulls(raw: unknown): unknown {
+  if (!isObject(raw)) return raw;
+  return Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== null));
 }
 
 /** A file without `mcpServers` is fine if it holds something else of ours, or nothing at all. */

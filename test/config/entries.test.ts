@@ -205,6 +205,21 @@ describe("the transport's name", () => {
   });
 });
 
+it("a field that is null is one that is not there", async () => {
+  const nothing = { args: null, env: null, cwd: null, type: null, disabled: null, timeout: null, oauth: null };
+  const { servers } = await place.explicit({
+    mcpServers: {
+      program: { command: "x", url: null, ...nothing },
+      remote: { url: "http://h/", command: null, ...nothing },
+    },
+  });
+  const endpoints = [...servers.values()].map((entry) => entry.spec({ cwd: place.cwd }).endpoint);
+  expect(endpoints).toEqual([
+    { kind: "stdio", command: "x", args: [], env: {}, inheritEnv: true, cwd: place.cwd },
+    { kind: "http", transport: "auto", url: "http://h/", headers: {} },
+  ]);
+});
+
 describe("a bad entry", () => {
   it("never hides the good ones", async () => {
     const bad = { args: ["x"] };

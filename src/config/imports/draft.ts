@@ -27,7 +27,7 @@ export class Draft {
 
   /** Sets a field from a value of the other tool; nothing happens for an absent one. */
   set(field: string, value: unknown): this {
-    if (value !== undefined) this.#raw[field] = this.#translate(value, field);
+    if (value !== undefined && value !== null) this.#raw[field] = this.#translate(value, field);
     return this;
   }
 
