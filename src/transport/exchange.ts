@@ -120,14 +120,20 @@ export class Exchange implements CancelListener, Rostered {
   }
 
   onCancel(): void {
-    this.fail(new AdapterError("cancelled", { server: this.server }));
+    // Once all is sent the connection may be closed a moment later: that takes longer than to say that the call is cancelled.
+    this.fail(
+      new AdapterError("cancelled", { server: this.server }),
+      this.#connected && this.#request.writableFinished,
+    );
   }
 
-  /** Ends it at once, its socket included; the first failure counts. */
-  fail(error: unknown): void {
+  /** Ends it at once, or `soon`, its socket included; the first failure counts. */
+  fail(error: unknown, soon = false): void {
     if (this.#over || this.failure !== undefined) return;
     this.failure = error;
-    this.#pool.giveUp(this.#request);
+    const close = (): void => this.#pool.giveUp(this.#request);
+    if (soon) setImmediate(close);
+    else close();
     this.onFailure(error);
     // Later than that, whoever reads the response finishes.
     if (this.#message === undefined) this.finish();
