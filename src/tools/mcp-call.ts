@@ -116,8 +116,10 @@ async function checkOutput(
   details: Record<string, unknown>,
   limits: Limits,
 ): Promise<void> {
-  if (!isObject(result) || result["structuredContent"] === undefined) return;
-  const check = await checkAgainst(outputSchema, result["structuredContent"], limits);
+  // Null is what servers make of a result that has none.
+  const structured = isObject(result) ? (result["structuredContent"] ?? undefined) : undefined;
+  if (structured === undefined) return;
+  const check = await checkAgainst(outputSchema, structured, limits);
   if (check.kind === "unchecked") details["outputSchemaProblem"] = check.reason;
   if (check.kind !== "mismatch") return;
   const where = check.path === "" ? "structuredContent" : `structuredContent${check.path}`;

@@ -13,21 +13,19 @@ const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
  * Nothing a server sends can make this fail (Tools, Tool Result).
  */
 export function renderResult(result: unknown, limits: Limits): ContentBlock[] {
-  if (!isObject(result)) return [text(`The tool answered with ${short(result)} instead of a result.`)];
+  if (!isObject(result)) return [text(`The tool answered with ${JSON.stringify(result)} instead of a result.`)];
   const { content, structuredContent } = result;
   const blocks = Array.isArray(content) ? content.slice(0, MAX_BLOCKS).map((block) => renderBlock(block, limits)) : [];
   if (Array.isArray(content) && content.length > MAX_BLOCKS)
     blocks.push(text(`[${content.length - MAX_BLOCKS} more blocks left out]`));
   // Null is what servers in Go make of a list without items.
-  if (content !== undefined && content !== null && !Array.isArray(content))
-    blocks.push(text(`[content: ${short(content)}]`));
-  if (structuredContent !== undefined) {
+  if (content !== undefined && content !== null && !Array.isArray(content)) blocks.push(bare(content, limits));
+  // Beside other content null means that there is none.
+  if (structuredContent !== undefined && (structuredContent !== null || blocks.length === 0)) {
     const json = JSON.stringify(structuredContent);
     if (!holds(blocks, structuredContent, json)) blocks.push(text(json));
   }
-  if (blocks.length === 0)
-    blocks.push(text(content === undefined ? `[no content: ${short(result)}]` : "[the tool returned no content]"));
-  return blocks;
+  return blocks.length > 0 ? blocks : withoutContent(result, limits);
 }
 
 /** All text of rendered blocks, for an error message. */
@@ -35,11 +33,28 @@ export function textOf(blocks: readonly ContentBlock[]): string {
   return blocks.map((block) => (block.type === "text" ? block.text : `[image ${block.mimeType}]`)).join("\n");
 }
 
+/** Many servers give what their tool returned as the result itself, or as its `toolResult`, which a draft of 2024 had. */
+function withoutContent(
+  { content: _, isError: __, _meta, resultType, toolResult, ...returned }: Readonly<Record<string, unknown>>,
+  limits: Limits,
+): ContentBlock[] {
+  if (isObject(toolResult) && Array.isArray(toolResult["content"])) return renderResult(toolResult, limits);
+  if (toolResult !== undefined && toolResult !== null) return [bare(toolResult, limits)];
+  return [text(Object.keys(returned).length > 0 ? JSON.stringify(returned) : "[the tool returned no content]")];
+}
+
+/** What stands in place of a list of blocks: one of them, or what a tool returned, as it is. */
+function bare(value: unknown, limits: Limits): ContentBlock {
+  if (isObject(value) && typeof value["type"] === "string") return renderBlock(value, limits);
+  return text(typeof value === "string" ? value : JSON.stringify(value));
+}
+
 function renderBlock(block: unknown, limits: Limits): ContentBlock {
   if (!isObject(block)) return text(`[block: ${short(block)}]`);
   switch (block["type"]) {
     case "text":
-      return typeof block["text"] === "string" ? text(block["text"]) : text(`[text block: ${short(block)}]`);
+      if (block["text"] === undefined) return text(`[text block: ${short(block)}]`);
+      return text(typeof block["text"] === "string" ? block["text"] : JSON.stringify(block["text"]));
     case "image":
       return image(block, limits);
     case "audio":

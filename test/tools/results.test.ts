@@ -135,6 +135,29 @@ describe("what a model sees of a result", () => {
     expect(content).toEqual([{ type: "text", text: '{"a":1}' }]);
   });
 
+  test.each([
+    ["content-string", "a string"],
+    ["content-block", "a block"],
+    ["content-object", JSON.stringify({ records: "r".repeat(5000) })],
+    ["text-object", JSON.stringify({ records: "r".repeat(5000) })],
+    ["returned", JSON.stringify({ count: 1, results: "r".repeat(5000) })],
+    ["returned-beside-nothing", '{"count":1}'],
+    ["tool-result", JSON.stringify([{ title: "t".repeat(5000) }])],
+    ["tool-result-content", "within"],
+  ])(
+    "what a tool returned is shown whole where its server puts it elsewhere than in blocks (%s)",
+    async (tool, text) => {
+      const { content } = await results().call("results", tool);
+      expect(content).toEqual([{ type: "text", text }]);
+    },
+  );
+
+  test("structured content that is null is none, unless it is all there is", async () => {
+    const host = results();
+    expect((await host.call("results", "structured-null")).content).toEqual([{ type: "text", text: "all there is" }]);
+    expect((await host.call("results", "structured-null-alone")).content).toEqual([{ type: "text", text: "null" }]);
+  });
+
   test("a null result is shown honestly", async () => {
     const result = await results().call("results", "null-result");
     expect(textOf(result)).toContain("null");
