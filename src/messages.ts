@@ -58,7 +58,7 @@ export interface Facts {
   "connect.refused": {
     server: string;
     reason: string;
-    rpcError: unknown;
+    rpcError: { message: string; data?: unknown };
     /** The one revision that its entry names. */
     pinned?: string;
   };
@@ -163,6 +163,8 @@ const OAUTH = /\bresource_metadata=/i;
 const ADDRESS = /^https?:/i;
 const SHOWN_PROBLEMS = 8;
 const PROBLEM_CHARACTERS = 400;
+/** Of an error's data: it may be a whole stack trace. */
+const DATA_CHARACTERS = 400;
 
 /** The words in the sentences that are for a model; whoever tells a person has other words for them, or none. */
 export const MODEL_WORDS = {
@@ -315,8 +317,8 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   },
   "connect.refused": {
     code: "connect_failed",
-    say: ({ server, reason, pinned }) =>
-      `Server ${quote(server)} refused the handshake: ${sentence(reason)}${pinned === undefined ? "" : ` ${unpin(pinned, " if that is the matter,")}`}`,
+    say: ({ server, reason, rpcError, pinned }) =>
+      `Server ${quote(server)} refused the handshake: ${sentence(`${reason}${inData(rpcError)}`)}${pinned === undefined ? "" : ` ${unpin(pinned, " if that is the matter,")}`}`,
   },
   "version.unsupported": {
     code: "unsupported_protocol",
@@ -366,7 +368,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "rpc.error": {
     code: "rpc_error",
     say: ({ server, method, rpcError }) =>
-      `Server ${quote(server)} answered ${method} with error ${rpcError.code}: ${withoutCode(rpcError)}${method === "tools/call" && rpcError.code === INVALID_PARAMS ? MODEL_WORDS.parameters : ""}`,
+      `Server ${quote(server)} answered ${method} with error ${rpcError.code}: ${withoutCode(rpcError)}${inData(rpcError)}${method === "tools/call" && rpcError.code === INVALID_PARAMS ? MODEL_WORDS.parameters : ""}`,
   },
 
   closed: {
@@ -515,6 +517,13 @@ function unpin(revision: string, condition = ""): string {
 function withoutCode({ code, message }: { readonly code: number; readonly message: string }): string {
   const beginning = `MCP error ${code}: `;
   return message.startsWith(beginning) ? message.slice(beginning.length) : message;
+}
+
+/** Servers in Ruby and Java say only there what is wrong; of addresses to visit the message has all. */
+function inData({ message, data }: { readonly message: string; readonly data?: unknown }): string {
+  const said = typeof data === "string" ? data : (JSON.stringify(data) ?? "");
+  if (said.length <= 2 || said === "null" || said.startsWith('{"elicitations"') || message.includes(said)) return "";
+  return ` (${cut(said, DATA_CHARACTERS)})`;
 }
 
 function some(names: readonly string[]): string {

@@ -29,7 +29,7 @@ test("a stderr of which only the frames of a deep stack are kept is told as that
 });
 
 test("a reason that is a sentence of its own ends with one full stop", () => {
-  const facts = { server: "s", rpcError: {}, pinned: "2025-06-18" };
+  const facts = { server: "s", rpcError: { message: "" }, pinned: "2025-06-18" };
   const refused = (reason: string): string => SENTENCES["connect.refused"].say({ ...facts, reason });
   expect(refused("error 1: Set API_KEY.")).toContain("error 1: Set API_KEY. Its entry");
   expect(refused("error 1: no key")).toContain("error 1: no key. Its entry");

@@ -183,6 +183,19 @@ describe("what a model sees of a result", () => {
     expect(JSON.stringify(details).length).toBeLessThan(6000);
   });
 
+  test.each([
+    ["Missing required arguments: path", "Internal error (Missing required arguments: path)"],
+    [{ expected: "a date" }, 'Internal error ({"expected":"a date"})'],
+    ["Internal error", "Internal error"],
+    ["", "Internal error"],
+    [{}, "Internal error"],
+    [null, "Internal error"],
+  ])("the reason of a JSON-RPC error may stand in its data (%j)", async (quota, words) => {
+    const { message, details } = await results().callFailure("results", "reason-in-data", { quota });
+    expect(message).toBe(`Server "results" answered tools/call with error -32603: ${words}`);
+    expect(details).toMatchObject({ rpcError: { message: "Internal error", data: quota } });
+  });
+
   test("a code that the server repeats in its message is shown once", async () => {
     const { message, details } = await results().callFailure("results", "sdk-error");
     expect(message).toContain("error -32602: Tool x not found");
