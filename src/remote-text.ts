@@ -2,7 +2,7 @@ import { cut } from "./cut.ts";
 import { lazyRegExp } from "./lazy-regexp.ts";
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about.
-const ESCAPE_SEQUENCES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-Z\\-_])/g;
+const ESCAPE_SEQUENCES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[ -/]*[0-Z\\-z])/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about.
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 

@@ -8,6 +8,10 @@ describe("text from elsewhere", () => {
     expect(readable(HOSTILE)).toBe("red \u202egnp.exe\u202c\nlinetwo\t\u200bthree");
   });
 
+  test("has no remains of an escape sequence, however short", () => {
+    expect(readable("\u001b[?1h\u001b=one\u001b7 two\u001b(B\u001b[m\u001bc three\u001b")).toBe("one two three");
+  });
+
   test("that is quoted is one line, which cannot read as another", () => {
     expect(quoteText(HOSTILE, 100)).toBe("red gnp.exe linetwo three");
     expect(quoteText(" \n ", 100)).toBe("");

@@ -98,11 +98,11 @@ function prune(value: unknown, levels: number): void {
 function asMessage(value: unknown): JsonRpcMessage | undefined {
   if (!isObject(value)) return undefined;
   if (typeof value["method"] === "string") {
-    const id = value["id"];
-    if (id !== undefined && typeof id !== "string" && typeof id !== "number") return undefined;
-    return value as unknown as JsonRpcMessage;
+    // Servers that have one class for all messages write null for what a message does not have.
+    if (value["id"] === null) return asMessage({ ...value, id: undefined });
+    return value["id"] === undefined || isId(value["id"]) ? (value as unknown as JsonRpcMessage) : undefined;
   }
-  if (value["method"] !== undefined) return undefined;
+  if (value["method"] !== undefined && value["method"] !== null) return undefined;
   const { id, result, error } = value;
   if (!isId(id) && value["jsonrpc"] !== "2.0") return undefined;
   if (error !== undefined && error !== null) return asFailure(id, error);

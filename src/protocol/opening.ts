@@ -15,7 +15,7 @@ import {
   UNSUPPORTED_PROTOCOL_VERSION,
 } from "./jsonrpc.ts";
 import { discoveredIdentity, statelessDialect, statelessRequest, statelessWire } from "./stateless.ts";
-import { declarable, isHandshake, OFFERED, otherHandshake, REVISIONS, SELF_DESCRIBING } from "./versions.ts";
+import { declarable, isHandshake, OFFERED, otherHandshake, REVISIONS, SELF_DESCRIBING, spokenFor } from "./versions.ts";
 
 /** What happened after the opening sent a message. */
 export type Probe =
@@ -146,11 +146,12 @@ function* accept(
   offered: string,
   pin?: string,
 ): Opening {
-  const version = result["protocolVersion"];
-  if (typeof version !== "string") return failure({ kind: "version", offered, answered: null });
+  const answered = result["protocolVersion"];
+  if (typeof answered !== "string") return failure({ kind: "version", offered, answered: null });
+  const version = spokenFor(answered);
   if (version === SELF_DESCRIBING && pin === undefined) return yield* discover(client, true);
   if (!isHandshake(version) || (pin !== undefined && version !== pin))
-    return failure({ kind: "version", offered, answered: version });
+    return failure({ kind: "version", offered, answered });
   const notice = { jsonrpc: "2.0", method: "notifications/initialized" } as const;
   const told = yield { message: notice, adopt: handshakeWire(version, false) };
   if (told.kind === "closed") return failure({ kind: "probe", probe: told });

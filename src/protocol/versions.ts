@@ -12,6 +12,14 @@ export function isHandshake(revision: string): boolean {
   return REVISIONS.includes(revision) && revision < SELF_DESCRIBING;
 }
 
+/** A draft that some servers in Go still name; the SDKs' clients speak the first revision with it, too. */
+const DRAFT = "2024-10-07";
+
+/** The revision that is spoken with a server that answers this one. */
+export function spokenFor(answered: string): string {
+  return answered === DRAFT ? "2024-11-05" : answered;
+}
+
 type Since = readonly [first: string, last: string];
 
 const ALL: Since = ["2024-11-05", "2026-07-28"];

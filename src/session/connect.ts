@@ -188,14 +188,8 @@ class Line implements Sink {
   #isAnswer(message: JsonRpcMessage): boolean {
     const id = this.#waiting?.id;
     if (id === undefined || !isResponse(message)) return false;
-    // An error about a request whose id could not be read; where each has its own stream, it is about this one.
-    if (
-      this.transport.ownStream &&
-      isFailure(message) &&
-      typeof message.id !== "number" &&
-      typeof message.id !== "string"
-    )
-      return true;
+    // An error about a request whose id could not be read: there is only this one.
+    if (isFailure(message) && (message.id ?? "") === "") return true;
     return message.id === id || message.id === String(id);
   }
 

@@ -1,4 +1,5 @@
 import { isObject } from "../protocol/jsonrpc.ts";
+import { readable } from "../remote-text.ts";
 import { joined } from "./joining.ts";
 
 const NEWLINE = 0x0a;
@@ -85,14 +86,18 @@ export class LineSplitter {
 
 const ENVELOPE = '{"';
 
-/** The answer that a line ends with, behind a text that its writer did not end. A request is more likely quoted by a log. */
-export function answerWithin(line: Buffer): Buffer | undefined {
+/**
+ * The message that a line ends with, behind what its writer did not end: terminal modes, or a text. Behind a text only an answer,
+ * since a request is more likely quoted by a log.
+ */
+export function messageWithin(line: Buffer): Buffer | undefined {
   const start = line.indexOf(ENVELOPE);
   if (start <= 0) return undefined;
   const rest = line.subarray(start);
   try {
     const message: unknown = JSON.parse(rest.toString());
-    return isObject(message) && message["jsonrpc"] === "2.0" && message["method"] === undefined ? rest : undefined;
+    const isAnswer = isObject(message) && message["jsonrpc"] === "2.0" && message["method"] === undefined;
+    return isAnswer || readable(line.toString("utf8", 0, start)).trim() === "" ? rest : undefined;
   } catch {
     return undefined; // A text like any other.
   }

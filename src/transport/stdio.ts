@@ -13,7 +13,7 @@ import type { StdioEndpoint } from "../server-spec.ts";
 import { soon } from "../soon.ts";
 import { encodeMessage, labelOf } from "./encode.ts";
 import { serverEnvironment } from "./environment.ts";
-import { answerWithin, LineSplitter } from "./lines.ts";
+import { LineSplitter, messageWithin } from "./lines.ts";
 import { stopTree } from "./process-tree.ts";
 import { reaper } from "./reaper.ts";
 import { spawnProcess } from "./spawn.ts";
@@ -191,8 +191,8 @@ export class StdioTransport implements Transport {
   #receive(line: Buffer, sink: Sink): void {
     if (this.#closing !== undefined || this.#broken) return;
     if (sink.message(line)) return;
-    const answer = answerWithin(line);
-    if ((answer !== undefined && sink.message(answer)) || this.#skipped.length >= SKIPPED_LINES) return;
+    const message = messageWithin(line);
+    if ((message !== undefined && sink.message(message)) || this.#skipped.length >= SKIPPED_LINES) return;
     const text = readable(line.toString("utf8", 0, SKIPPED_BYTES)).trim();
     if (text !== "") this.#skipped.push(cut(text, SKIPPED_CHARACTERS, line.length > SKIPPED_BYTES));
   }

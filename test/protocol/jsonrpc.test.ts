@@ -1,8 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
 import { LIMITS } from "../../src/limits.ts";
-import { isFailure, isRequest, isResponse, parseMessages } from "../../src/protocol/jsonrpc.ts";
+import { isFailure, isRequest, isResponse, type JsonRpcMessage, parseMessages } from "../../src/protocol/jsonrpc.ts";
 
-function parse(value: unknown, batchElements = 10): unknown {
+function parse(value: unknown, batchElements = 10): readonly JsonRpcMessage[] | undefined {
   return parseMessages(typeof value === "string" ? value : JSON.stringify(value), { ...LIMITS, batchElements });
 }
 
@@ -37,6 +37,14 @@ describe("reading messages", () => {
     expect(parse(message)).toEqual([message]);
   });
 
+  test("what has a method and a null as its id is a notification", () => {
+    const message = { jsonrpc: "2.0", method: "a", params: {} };
+    expect(parse({ ...message, id: null, result: null, error: null })).toEqual([
+      { ...message, result: null, error: null },
+    ]);
+    expect(parse({ ...message, id: null })?.some(isRequest)).toBe(false);
+  });
+
   test.each([
     [
       { jsonrpc: "2.0", id: 1, result: {} },
@@ -53,6 +61,10 @@ describe("reading messages", () => {
     [
       { jsonrpc: "2.0", id: 1 },
       { id: 1, result: undefined },
+    ],
+    [
+      { jsonrpc: "2.0", id: 1, method: null, params: null, result: 0, error: null },
+      { id: 1, result: 0 },
     ],
   ])("%j is an answer", (message, expected) => {
     expect(parse(message)).toEqual([{ jsonrpc: "2.0", ...expected }]);
@@ -92,7 +104,6 @@ describe("reading messages", () => {
   });
 
   test.each([
-    [{ id: null, method: "a" }],
     [{ id: [1], method: "a" }],
     [{ method: 5, id: 1, result: {} }],
     [{ id: {}, result: 1 }],

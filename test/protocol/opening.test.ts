@@ -248,6 +248,10 @@ describe("auto", () => {
     }
   });
 
+  test("the draft before the first revision is spoken as that revision", () => {
+    expect(versionOf(open("auto", undefined, initialized("2024-10-07"), { kind: "sent" }))).toBe("2024-11-05");
+  });
+
   test.each(["1999-01-01", "", null, 20251125, undefined])("an answer of %p is refused", (version) => {
     expect(open("auto", undefined, initialized(version)).end).toMatchObject({
       failure: { kind: "version", answered: typeof version === "string" ? version : null },

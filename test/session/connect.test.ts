@@ -94,6 +94,22 @@ describe("the handshake", () => {
     expect(details).toMatchObject({ rpcError: { code: -32000, message: "no licence" } });
   });
 
+  test.each([
+    { id: null, error: { code: -32700, message: "ids are strings" } },
+    { id: "", error: { code: -32700, message: "ids are strings" } },
+    { error: { code: -32700, message: "ids are strings" } },
+  ])("a server that could not read the request itself refuses the handshake: %j", async (answer) => {
+    const host = make().serve("odd", "versions", `string-ids ${JSON.stringify(answer).replaceAll(" ", "\\u0020")}`);
+    const { code, message } = await host.listFailure("odd");
+    expect(code).toBe("connect_failed");
+    expect(message).toContain("ids are strings");
+  });
+
+  test("a server whose messages have null for what they do not have is understood, and its progress counts", async () => {
+    const host = make().serve("nulls", "versions", "nulls");
+    expect(textOf(await host.call("nulls", "echo", {}, { timeoutSeconds: 1 }))).toBe("late");
+  });
+
   test("a server that cannot read what the newest revision declares is spoken to in words that it knows", async () => {
     const services: HostServices = { elicit: async () => ({ action: "accept", content: { name: "Ada" } }) };
     const host = make({ services }).serve("strict", "versions", "strict");

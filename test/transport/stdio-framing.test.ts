@@ -25,6 +25,11 @@ describe("framing on stdio", () => {
     expect(host.ledger("late").map(({ event }) => event)).not.toContain("response");
   });
 
+  test("terminal modes that are set without a line end hide no message behind them [A01]", async () => {
+    const host = make().serve("modes", "framing", "terminal-modes");
+    expect(textOf(await host.call("modes", "echo", { text: "seen" }))).toBe("seen");
+  });
+
   test("skipped lines are told with a later failure, without their terminal escapes [A01]", async () => {
     const host = make().serve("crash", "framing", "noise-crash");
     const { code, message, details } = await host.listFailure("crash");
