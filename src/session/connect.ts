@@ -188,8 +188,8 @@ class Line implements Sink {
   #isAnswer(message: JsonRpcMessage): boolean {
     const id = this.#waiting?.id;
     if (id === undefined || !isResponse(message)) return false;
-    // An error about a request whose id could not be read: there is only this one.
-    if (isFailure(message) && (message.id ?? "") === "") return true;
+    // An error about a request whose id could not be read: there is only this one, and nothing else on a stream of its own.
+    if (isFailure(message) && (this.transport.ownStream || (message.id ?? "") === "")) return true;
     return message.id === id || message.id === String(id);
   }
 

@@ -16,8 +16,6 @@ export interface DiscoverOptions {
   readonly cancellation: Cancellation;
 }
 
-const NO_TEMPLATES = Object.freeze({ resourceTemplates: Object.freeze([]) });
-
 /** One walk over all pages, and who waits for it. */
 class Walk {
   readonly cancellation = new Cancellation();
@@ -191,10 +189,10 @@ export class Listing {
 
   /** The page in an answer. */
   #complete(answer: Answer): unknown {
-    const { method } = LISTS[this.#kind];
+    const { method, key } = LISTS[this.#kind];
     if ("error" in answer) {
-      // Templates have no capability of their own: a server with plain resources only may not know the method.
-      if (this.#kind === "resource_templates" && answer.error.code === METHOD_NOT_FOUND) return NO_TEMPLATES;
+      // Templates have no capability of their own, and some servers advertise whatever their SDK has.
+      if (this.#kind !== "tools" && answer.error.code === METHOD_NOT_FOUND) return { [key]: [] };
       throw listError(this.#session, method, answer.error, answer.status);
     }
     const outcome = this.#session.dialect.decode(method, answer.result);

@@ -171,7 +171,7 @@ export class Session implements Sink, PendingOwner {
     pending.exchanged();
     if (!this.transport.ownStream || pending.settled) return;
     this.#pending.delete(pending);
-    this.#unanswered(pending, "");
+    this.#unanswered(pending, pending.aside);
   }
 
   #unanswered(pending: Pending, words: string): void {
@@ -199,6 +199,7 @@ export class Session implements Sink, PendingOwner {
     // An error for no request in particular: on a request's own stream it can be about that one only (Basic, Responses).
     const unread = response.id === null && to instanceof Pending ? to : undefined;
     const pending = unread ?? this.#pending.find(response.id);
+    if (pending === undefined && to instanceof Pending && isFailure(response)) to.aside = response.error.message;
     if (pending === undefined || pending.settled) return; // A late, second or foreign answer.
     this.#pending.delete(pending);
     if (isFailure(response)) {

@@ -163,6 +163,20 @@ const SCENARIOS: Record<string, Scenario> = {
   "error-without-id-streamed": streaming((exchange) => {
     exchange.event(JSON.stringify({ jsonrpc: "2.0", error: { code: -32700, message: "no such city" } }));
   }),
+  "error-of-nobody": {
+    post: (exchange) =>
+      exchange.json(JSON.stringify({ jsonrpc: "2.0", id: "server-error", error: { code: -1, message: "not today" } })),
+  },
+  "list-error-of-nobody": {
+    on: "tools/list",
+    post: (exchange) =>
+      exchange.json(JSON.stringify({ jsonrpc: "2.0", id: "server-error", error: { code: -1, message: "not today" } })),
+  },
+  "handshake-error-of-nobody": {
+    on: "initialize",
+    post: (exchange) =>
+      exchange.json(JSON.stringify({ jsonrpc: "2.0", id: "server-error", error: { code: -1, message: "not today" } })),
+  },
   "list-error-without-id": {
     on: "tools/list",
     post: (exchange) =>
@@ -355,6 +369,18 @@ describe("exchanges that end without the answer, through mcp_call", () => {
       expect(failure.message).toContain("no such city");
     },
   );
+
+  test("the words of an error under an id that is nobody's are told where no answer follows", async () => {
+    const call = await hosting("error-of-nobody").callFailure("srv", "echo");
+    const list = await hosting("list-error-of-nobody").listFailure("srv");
+    for (const { code, message } of [call, list]) {
+      expect(code).toBe("protocol_error");
+      expect(message).toContain("not today");
+    }
+    const handshake = await hosting("handshake-error-of-nobody").listFailure("srv");
+    expect(handshake.code).toBe("connect_failed");
+    expect(handshake.message).toContain("error -1: not today");
+  });
 
   test("the words of such an error are told of a list too", async () => {
     const failure = await hosting("list-error-without-id").listFailure("srv");

@@ -190,6 +190,11 @@ describe("discovery", () => {
     }
   });
 
+  test.each(["resources", "prompts"])("what a server advertises and does not know is empty (%s)", async (kind) => {
+    const host = make().serve("advertises", "lists", "advertised-only");
+    expect(jsonOf(await host.list("advertises", { kind }))[kind]).toEqual([]);
+  });
+
   test("a server with resources that knows no templates has none of them", async () => {
     const host = make().serve("plain", "lists", "resources-only");
     for (let round = 0; round < 2; round++)
