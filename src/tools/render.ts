@@ -23,7 +23,7 @@ export function renderResult(result: unknown, limits: Limits): ContentBlock[] {
   // Beside other content null means that there is none.
   if (structuredContent !== undefined && (structuredContent !== null || blocks.length === 0)) {
     const json = JSON.stringify(structuredContent);
-    if (!holds(blocks, structuredContent, json) && !wraps(structuredContent, blocks, content)) blocks.push(text(json));
+    if (!holds(blocks, structuredContent, json)) blocks.push(text(json));
   }
   return blocks.length > 0 ? blocks : withoutContent(result, limits);
 }
@@ -60,7 +60,7 @@ function renderBlock(block: unknown, limits: Limits): ContentBlock {
     case "audio":
       return text(`[audio: ${mime(block)}, ${size(block["data"])}]`);
     case "resource":
-      return resource(block["resource"] ?? block);
+      return resource(block["resource"]);
     case "resource_link":
       return text(`[resource link: ${labelled(block)}]`);
     default:
@@ -114,8 +114,8 @@ function size(data: unknown): string {
 
 /** Whether a text block already holds this very value, whose JSON is given: as all of the text, or within it. */
 function holds(blocks: readonly ContentBlock[], value: unknown, json: string): boolean {
-  const texts = textsOf(blocks);
-  if (texts.some((text) => says(text, value, json.length))) return true;
+  const texts = blocks.flatMap((block) => (block.type === "text" ? [block.text] : []));
+  if (texts.some((text) => looksLikeJson(text) && says(text, value, json.length))) return true;
   // Many servers put a heading before it. A lone number or word may stand anywhere by chance.
   const longer = typeof value === "object" ? texts.filter((text) => text.length > json.length) : [];
   if (longer.length === 0) return false;
@@ -123,31 +123,8 @@ function holds(blocks: readonly ContentBlock[], value: unknown, json: string): b
   return longer.some((text) => text.includes(json) || text.includes(indented));
 }
 
-/**
- * Whether all that it adds to the blocks is a name for them: the SDK and FastMCP for Python give what is no object as
- * `{"result": …}`, and the reference server for files its text, or its blocks, as `{"content": …}`.
- */
-function wraps(structured: unknown, blocks: readonly ContentBlock[], content: unknown): boolean {
-  const values = isObject(structured) ? Object.values(structured) : [];
-  const [wrapped] = values;
-  if (values.length !== 1 || typeof wrapped === "number" || typeof wrapped === "boolean") return false;
-  const texts = textsOf(blocks);
-  if (typeof wrapped === "string") return texts.includes(wrapped);
-  const isSaid = (item: unknown, text = ""): boolean => item === text || says(text, item, JSON.stringify(item).length);
-  if (texts.some((text) => isSaid(wrapped, text))) return true;
-  if (!Array.isArray(wrapped) || wrapped.length === 0 || wrapped.length !== blocks.length) return false;
-  return (
-    (texts.length === blocks.length && wrapped.every((item, at) => isSaid(item, texts[at]))) || isSame(wrapped, content)
-  );
-}
-
-function textsOf(blocks: readonly ContentBlock[]): string[] {
-  return blocks.flatMap((block) => (block.type === "text" ? [block.text] : []));
-}
-
 /** Only what is as long in JSON, whatever the order of its keys, is compared: a comparison takes the time of the larger value. */
 function says(candidate: string, value: unknown, characters: number): boolean {
-  if (!looksLikeJson(candidate)) return false;
   try {
     const parsed: unknown = JSON.parse(candidate);
     return JSON.stringify(parsed).length === characters && isSame(parsed, value);

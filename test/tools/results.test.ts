@@ -51,44 +51,6 @@ describe("what a model sees of a result", () => {
     expect((await host.call("results", "structured-and-heading", { indent: 3 })).content).toHaveLength(2);
   });
 
-  test.each([
-    [["words"], { result: "words" }],
-    [["words"], { content: "words" }],
-    [["[\n  1,\n  2\n]"], { result: [1, 2] }],
-    [["one", "two"], { result: ["one", "two"] }],
-    [['{ "a": 1 }', '{ "a": 2 }'], { result: [{ a: 1 }, { a: 2 }] }],
-    [["[]"], { result: [] }],
-  ])("structured content that only names what the texts say is not shown: %j, %j", async (texts, structured) => {
-    const host = results();
-    const shown = await host.call("results", "wrapped", { texts, structured });
-    expect(shown.content).toEqual(texts.map((text) => ({ type: "text", text })));
-    expect(mcpResult(shown)).toMatchObject({ structuredContent: structured });
-  });
-
-  test.each([
-    [["words"], { result: "other words" }],
-    [["words"], { result: "words", more: 1 }],
-    [["3"], { count: 3 }],
-    [["one"], { result: ["one", "two"] }],
-    [["one", "two"], { result: ["two", "one"] }],
-    [["Found: []"], { items: [] }],
-    [[], { result: [] }],
-    [["null"], {}],
-  ])("structured content that says more than the texts is shown: %j, %j", async (texts, structured) => {
-    const shown = await results().call("results", "wrapped", { texts, structured });
-    expect(shown.content.at(-1)).toEqual({ type: "text", text: JSON.stringify(structured) });
-  });
-
-  test("structured content that repeats the blocks themselves is not shown", async () => {
-    const { content } = await results().call("results", "wrapped-blocks");
-    expect(content.map(({ type }) => type)).toEqual(["image"]);
-  });
-
-  test("a resource that is not within its block is shown", async () => {
-    const { content } = await results().call("results", "flat-resource");
-    expect(content).toEqual([{ type: "text", text: "flat" }]);
-  });
-
   test("an error result is a tool_error with the server's text, never validated, and keeps the connection [F03]", async () => {
     const host = results();
     const { code, message, details } = await host.callFailure("results", "quota");
