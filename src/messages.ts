@@ -137,6 +137,8 @@ export interface Facts {
     hint?: string;
     /** The OAuth error code of the authorization server, if it gave one. */
     oauthError?: string;
+    /** A person was asked to sign in. */
+    asked?: true;
   };
   "auth.unasked": { server: string; reason: string };
   "auth.store": { path: string; reason: string };

@@ -1,5 +1,5 @@
 import { shellLine } from "../command-line.ts";
-import { isSituation, reasonOf } from "../errors.ts";
+import { AdapterError, isSituation, reasonOf } from "../errors.ts";
 import { isLoopback } from "../web-address.ts";
 import { type Callback, CallbackListener } from "./callback-listener.ts";
 import { knownClient, registerClient, withCredentials } from "./client-choice.ts";
@@ -45,6 +45,7 @@ export async function signInWithBrowser(flow: BrowserSignIn, signal: AbortSignal
   const listener = await listen(context, known);
   const ending = new AbortController();
   let callback: Callback | undefined;
+  let asked = false;
   try {
     person.onListening(listener);
     const client = await clientFor(flow, known, listener.redirectUri, signal);
@@ -53,6 +54,7 @@ export async function signInWithBrowser(flow: BrowserSignIn, signal: AbortSignal
       const { beginAuthorization, redeem } = await import("./oauth.ts");
       const { redirectUri } = listener;
       const pending = await beginAuthorization(party, { redirectUri, resource: flow.resource, scope: flow.scope });
+      asked = true;
       callback = await waitForPerson(flow, listener, pending, ending, signal);
       const tokens = await redeem(party, pending, callback.parameters);
       callback.finish("done");
@@ -64,7 +66,9 @@ export async function signInWithBrowser(flow: BrowserSignIn, signal: AbortSignal
   } catch (error) {
     callback?.finish("failed");
     ending.abort();
-    throw error;
+    throw asked && isSituation(error, "auth.failed")
+      ? new AdapterError("auth.failed", { ...error.details, asked })
+      : error;
   } finally {
     person.onListening(undefined);
     await listener.close();

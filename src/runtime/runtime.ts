@@ -242,7 +242,8 @@ function remedyFor(error: unknown, connection: Connection): Remedy {
 function mayMeanDeadSession({ situation, details }: AdapterError): boolean {
   // What has no answer to the list may have an error for no request in particular.
   if (situation === "protocol.noAnswer") return true;
-  const { status, body, rpcError } = details;
+  const { status, body, rpcError, asked } = details;
+  if (asked === true) return false; // A new session would ask the person again.
   if (/\bsession\b/i.test(String(isObject(rpcError) ? rpcError["message"] : body))) return true;
   if (situation !== "http.status" && situation !== "rpc.error") return false;
   return typeof status === "number" && status >= 400 && status < 500 && status !== 429 && status !== 408;

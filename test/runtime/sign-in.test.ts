@@ -160,3 +160,29 @@ describe("a shutdown", () => {
     expect(await readdir(join(host.folder, "rpi-mcp"))).toEqual([expect.stringMatching(/\.json$/)]);
   });
 });
+
+test("a sign-in that failed is not begun again on another connection, though the refusal speaks of a session", async () => {
+  let isOpen = true;
+  resource.overrides.set(resource.path, ({ method: httpMethod, text }, response) => {
+    if (httpMethod !== "POST") return void response.writeHead(405).end();
+    const { id, method } = JSON.parse(text) as { id?: number; method: string };
+    const challenge = { "www-authenticate": `Bearer ${resource.challenge()}` };
+    if (!isOpen) json(response, 401, { error: "your session has ended" }, challenge);
+    else if (id === undefined) response.writeHead(202).end();
+    else json(response, 200, { jsonrpc: "2.0", id, result: RESULTS[method] ?? {} }, { "mcp-session-id": "s" });
+  });
+  let opened = 0;
+  const openUrl = async (): Promise<void> => {
+    opened++;
+    throw new Error("no display");
+  };
+  const host = make({ services: { openUrl } }).configure("remote", { url: resource.url });
+  process.env["XDG_DATA_HOME"] = host.folder;
+  expect(textOf(await host.call("remote", "echo"))).toBe("done");
+  isOpen = false;
+  const { code, message } = await host.callFailure("remote", "echo");
+  expect(code).toBe("auth_required");
+  expect(message).toContain("no display");
+  expect(opened).toBe(1);
+  expect(sent("initialize")).toHaveLength(1);
+});
