@@ -15,6 +15,9 @@ export interface Discovered {
   readonly authorizationServer: ServerMetadata;
 }
 
+/** Servers that are asked for the metadata of another: each may keep a call waiting, and a resource can name thousands. */
+const MAX_OTHERS = 3;
+
 interface ResourceMetadata {
   readonly resource: string;
   readonly servers: readonly string[];
@@ -132,7 +135,7 @@ async function namedServer(
     return await serverMetadata(context, preferred, signal);
   }
   const others = servers.some((server) => isSameButSlash(server, issuer)) ? [] : servers;
-  for (const server of others) {
+  for (const server of others.slice(0, MAX_OTHERS)) {
     const metadata = await metadataElsewhere(context, server, issuer, signal).catch((error: unknown) => {
       if (signal.aborted) throw error; // Whatever else is wrong with it: the entry names another one.
     });

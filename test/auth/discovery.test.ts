@@ -134,6 +134,17 @@ describe("resource metadata", () => {
     expect(thief.seen).toEqual([]);
   });
 
+  it("that names authorization servers without end is not followed without end", async () => {
+    const { server: other } = await start();
+    const { server, resource } = await start((_, each) => {
+      const named = Array.from({ length: 50 }, (_, at) => `${other.issuer}/${at}`);
+      each.describe = () => ({ resource: each.url, authorization_servers: named });
+    });
+    const { authorizer } = withBrowser(resource.url, { settings: { issuer: server.issuer } });
+    expect(await call(authorizer, resource.url)).toMatchObject({ status: 200 });
+    expect(other.seen.length).toBeLessThanOrEqual(9);
+  });
+
   it("that spells the issuer with a slash more than its own metadata needs the entry to decide, and says so", async () => {
     const { server, resource } = await start((_, each) => {
       each.describe = () => ({ resource: each.url, authorization_servers: [`${each.trusted.issuer}/`] });
