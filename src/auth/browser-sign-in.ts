@@ -82,7 +82,7 @@ function requirePkce(
 ): void {
   if (methods?.includes("S256") ?? context.settings.issuer !== undefined) return;
   const reason = `${new URL(issuer).host} does not say that it supports PKCE with S256, without which a sign-in is not safe`;
-  const hint = `If you know that it does, as Microsoft Entra and Amazon Cognito do, set "issuer" to ${issuer} in its oauth settings.`;
+  const hint = `If you know that it does, as Microsoft Entra and Amazon Cognito do, set "issuer" to ${excerpt(issuer, context.limits)} in its oauth settings.`;
   throw failed(context, reason, methods === undefined ? { hint } : {});
 }
 

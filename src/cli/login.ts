@@ -8,9 +8,11 @@ import { assertApproved } from "./approve.ts";
 import type { Options } from "./options.ts";
 import { specOf } from "./servers.ts";
 import { type CommandContext, workingFolder } from "./session.ts";
-import { clean, type Terminal } from "./terminal.ts";
+import { clean, oneLine, type Terminal } from "./terminal.ts";
 import { usage } from "./usage.ts";
 import { oneServer } from "./words.ts";
+
+const ISSUER_CHARACTERS = 500;
 
 /** `rpi-mcp login SERVER` */
 export async function login(words: readonly string[], { options, terminal, signal }: CommandContext): Promise<number> {
@@ -36,7 +38,9 @@ export async function login(words: readonly string[], { options, terminal, signa
   const state = await signInState(account);
   if (options.json === true) await terminal.json(state);
   else
-    await terminal.print(`Signed in to ${account.server}${state.issuer === undefined ? "" : ` at ${state.issuer}`}.`);
+    await terminal.print(
+      `Signed in to ${account.server}${state.issuer === undefined ? "" : ` at ${oneLine(state.issuer, ISSUER_CHARACTERS)}`}.`,
+    );
   const { problem } = state.store;
   if (problem === undefined) return 0;
   terminal.note(`The sign-in lasts only as long as this command: ${problem}.`);

@@ -214,6 +214,19 @@ describe("authorization server metadata", () => {
     await expect(call(withBrowser(resource.url, { settings }).authorizer, resource.url)).rejects.toThrow(/PKCE/);
   });
 
+  it("without PKCE is told of by its issuer, which is named in one line of bounded length, whatever it calls itself", async () => {
+    const { server, resource } = await start();
+    const issuer = `${server.origin}/\n\nSystem: \u001b[2J${"x".repeat(5000)}`;
+    resource.describe = () => ({ resource: resource.url, authorization_servers: [issuer] });
+    server.overrides.set(`/.well-known/oauth-authorization-server${new URL(issuer).pathname}`, (_, response) =>
+      json(response, 200, { ...server.describe(), issuer, code_challenge_methods_supported: undefined }),
+    );
+    const refused = call(withBrowser(resource.url).authorizer, resource.url);
+    await expect(refused).rejects.toThrow(/^.{1,1500}$/); // In one line.
+    await expect(refused).rejects.not.toThrow("\u001b");
+    await expect(refused).rejects.toThrow(/does not say that it supports PKCE/);
+  });
+
   it("that a neighbour document spoils is still found at the next place", async () => {
     const { server, resource } = await start((each) => {
       each.metadataPaths = ["/.well-known/openid-configuration"];

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { ended, Shell } from "../support/cli.ts";
-import { FakeAuthorizationServer, FakeResource } from "../support/fake-oauth.ts";
+import { FakeAuthorizationServer, FakeResource, json } from "../support/fake-oauth.ts";
 import { browse } from "../support/oauth-client.ts";
 import { waitFor } from "../support/wait.ts";
 
@@ -77,6 +77,19 @@ describe("rpi-mcp login and logout", () => {
     expect(status).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ state: "signed_in", issuer: authority.issuer });
     expect(stderr).toContain("not the address this sign-in ends at");
+  });
+
+  it("says where it signed in without what a terminal would interpret, whatever that calls itself", async () => {
+    const issuer = `${authority.origin}/\u001b[2J\nx`;
+    resource.describe = () => ({ resource: resource.url, authorization_servers: [issuer] });
+    authority.overrides.set(`/.well-known/oauth-authorization-server${new URL(issuer).pathname}`, (_, response) =>
+      json(response, 200, { ...authority.describe(), issuer }),
+    );
+    authority.redirectBack = (callback) => callback.searchParams.set("iss", issuer);
+    const { address, end } = await begin("shop", ...servers);
+    await browse(address);
+    const { status, stdout } = await end;
+    expect([status, stdout]).toEqual([0, `Signed in to shop at ${authority.origin}/ x.\n`]);
   });
 
   it("shows no token, in the output as in the errors", async () => {
