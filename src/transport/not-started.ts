@@ -18,7 +18,8 @@ export function reasonNotStarted({
   const path = resolve(cwd, command);
   try {
     const found = statSync(path);
-    if (found.isDirectory()) return "it is there, but it is a folder";
+    // A pipe would be waited for when it is opened.
+    if (!found.isFile()) return `it is there, but it is ${found.isDirectory() ? "a folder" : "no file"}`;
     if ((found.mode & 0o111) === 0) return "it is there, but not executable; chmod +x makes it so";
     return withInterpreter(firstLine(path));
   } catch {

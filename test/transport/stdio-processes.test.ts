@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
@@ -107,6 +108,19 @@ describe("servers that do not start, or crash", () => {
     expect(code).toBe("spawn_failed");
     expect(message).toMatch(said);
   });
+
+  (process.platform === "win32" ? test.skip : test)(
+    "what is there but is no file is told by that, and is not waited for",
+    async () => {
+      const host = make();
+      const pipe = join(host.folder, "pipe");
+      execFileSync("mkfifo", ["-m", "755", pipe]);
+      host.configure("pipe", { command: pipe });
+      const { code, message } = await host.listFailure("pipe");
+      expect(code).toBe("spawn_failed");
+      expect(message).toMatch(/is there, but it is no file\.$/);
+    },
+  );
 
   test("a working directory that does not exist is spawn_failed and named", async () => {
     const host = make().serve("lost", "processes", "plain", { cwd: "no/such/folder" });
