@@ -18,7 +18,7 @@ export class Cookies {
       const name = pair.slice(0, split).trim();
       if (split < 1 || name === "") continue;
       this.#values.delete(name); // The newest comes last.
-      if (!attributes.some(hasEnded)) this.#values.set(name, pair.slice(split + 1).trim());
+      if (!hasEnded(attributes.join(";"))) this.#values.set(name, pair.slice(split + 1).trim());
     }
     for (const name of this.#values.keys()) {
       if (this.#values.size <= MAX_COOKIES && this.#text().length <= MAX_CHARACTERS) break;
@@ -32,8 +32,9 @@ export class Cookies {
   }
 }
 
-function hasEnded(attribute: string): boolean {
-  const [name = "", value = ""] = attribute.trim().split("=", 2);
-  if (/^max-age$/i.test(name)) return Number(value) <= 0;
-  return /^expires$/i.test(name) && Date.parse(value) <= Date.now();
+/** RFC 6265 section 5.3: the age counts before the date, and what is none says nothing. */
+function hasEnded(attributes: string): boolean {
+  const age = /(?:^|;)\s*max-age=(-?\d+)\s*(?:;|$)/i.exec(attributes)?.[1];
+  if (age !== undefined) return Number(age) <= 0;
+  return Date.parse(/(?:^|;)\s*expires=([^;]*)/i.exec(attributes)?.[1] ?? "") <= Date.now();
 }

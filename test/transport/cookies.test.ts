@@ -14,6 +14,8 @@ describe("cookies", () => {
     ["end with their age", [["a=1", "b=2"], ["a=; Max-Age=0"]], "b=2"],
     ["end at their date", [["a=1"], ["a=1; Expires=Thu, 01 Jan 1970 00:00:00 GMT"]], ""],
     ["last until then", [["a=1; Max-Age=60; Expires=Fri, 01 Jan 2100 00:00:00 GMT"]], "a=1"],
+    ["last by their age, whatever the date", [["a=1; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=60"]], "a=1"],
+    ["last where their age is none", [["a=1; Max-Age=", "b=1; Max-Age", "c=1; Max-Age=soon"]], "a=1; b=1; c=1"],
     ["without a name are none", [["=1", "x", "", "; a=1"]], ""],
   ])("%s", (_, sets, expected) => {
     expect(kept(...sets)).toBe(expected);
