@@ -35,7 +35,8 @@ export class CallbackListener {
   static async open(address: string, port: number): Promise<CallbackListener> {
     const place = new URL(address);
     const server = createServer({ requestTimeout: 10_000 });
-    server.listen(Number(place.port) || port, place.hostname === "[::1]" ? "::1" : "127.0.0.1");
+    const host = place.hostname.endsWith("localhost") ? "127.0.0.1" : place.hostname.replace(/[[\]]/g, "");
+    server.listen(Number(place.port) || port, host);
     await once(server, "listening");
     return new CallbackListener(server, address, place);
   }
