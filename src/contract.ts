@@ -86,6 +86,8 @@ export interface ApprovalRequest {
   url?: string;
   /** Headers that the entry has sent to the URL. */
   headers?: Readonly<Record<string, string>>;
+  /** Settings of the entry for a sign-in, which may name who gets its secrets (`issuer`, `identityProvider`). */
+  oauth?: Readonly<Record<string, unknown>>;
   /** Names of the host's environment variables whose values the entry uses; the values are masked. */
   variables?: readonly string[];
   /** The config file that named the server. */

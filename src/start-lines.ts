@@ -5,17 +5,30 @@ import { quoteOpenly } from "./remote-text.ts";
 const LINE_CHARACTERS = 1000;
 
 /** What a person reads who is asked whether a server may start: what runs or is reached, and what it is given, a line each. */
-export function startLines({ command, args, cwd, env, url, headers, variables }: ApprovalRequest): readonly string[] {
+export function startLines({
+  command,
+  args,
+  cwd,
+  env,
+  url,
+  headers,
+  oauth,
+  variables,
+}: ApprovalRequest): readonly string[] {
   const lines = [url ?? commandLine(command ?? "", args)];
   if (cwd !== undefined) lines.push(`in ${cwd}`);
   if (env !== undefined) lines.push(`with ${words(env, "=")}`);
   if (headers !== undefined) lines.push(`sending ${words(headers, ": ")}`);
+  if (oauth !== undefined) lines.push(`signing in with ${words(oauth, ": ")}`);
   if (variables !== undefined) lines.push(`using your ${variables.map((name) => `$${name}`).join(", ")}`);
   return lines.map((line) => quoteOpenly(line, LINE_CHARACTERS));
 }
 
-function words(record: Readonly<Record<string, string>>, between: string): string {
-  return Object.entries(record)
-    .map(([name, value]) => commandLine(`${name}${between}${value}`))
-    .join(" ");
+function words(record: object, between: string, within = ""): string {
+  const shown = Object.entries(record).map(([name, value]: [string, unknown]) =>
+    typeof value === "object" && value !== null
+      ? words(value, between, `${within}${name}.`)
+      : commandLine(`${within}${name}${between}${String(value)}`),
+  );
+  return shown.join(" ");
 }

@@ -26,6 +26,18 @@ test("a URL is shown with the headers that it is sent", () => {
   expect(lines).toEqual(["https://example.org/", 'sending "Authorization: Bearer [redacted]"', "using your $TOKEN"]);
 });
 
+test("a URL is shown with how the entry has it signed in to", () => {
+  const oauth = {
+    issuer: "https://id.example",
+    dpop: true,
+    identityProvider: { issuer: "https://idp.example", idToken: "a b" },
+  };
+  expect(startLines({ ...REQUEST, url: "https://example.org/", oauth })).toEqual([
+    "https://example.org/",
+    'signing in with "issuer: https://id.example" "dpop: true" "identityProvider.issuer: https://idp.example" "identityProvider.idToken: a b"',
+  ]);
+});
+
 test("each is one line of bounded length, which says how much there is", () => {
   const lines = startLines({
     ...REQUEST,

@@ -148,8 +148,14 @@ export function startRequest(spec: ServerSpec, cwd: string, known: Redactor): Ap
     ...(configPath === undefined ? {} : { configPath }),
     ...(variables.size === 0 ? {} : { variables: [...variables.keys()] }),
   };
-  if (endpoint.kind === "http")
-    return { ...common, url: mask.text(endpoint.url), ...unlessEmpty("headers", mask.data(endpoint.headers)) };
+  if (endpoint.kind === "http") {
+    return {
+      ...common,
+      url: mask.text(endpoint.url),
+      ...unlessEmpty("headers", mask.data(endpoint.headers)),
+      ...unlessEmpty("oauth", mask.data({ ...(endpoint.oauth || {}) })),
+    };
+  }
   return {
     ...common,
     command: mask.text(endpoint.command),

@@ -113,12 +113,16 @@ test("the question about a start shows all that decides what runs and what it is
   const program = { kind: "stdio", command: "npx", args: ["server"], inheritEnv: true } as const;
   const env = { NODE_OPTIONS: "--require ./run.js", TOKEN: "value-of-a-variable" };
   const headers = { Authorization: "Bearer value-of-a-variable", "X-Pin": "1234" };
+  const identityProvider = { tokenEndpoint: "https://evil.example/token", idToken: "value-of-a-variable" };
+  const oauth = { issuer: "https://evil.example", clientSecret: "value-of-a-variable", identityProvider };
   const endpoints: readonly ServerSpec["endpoint"][] = [
     { ...program, env, cwd: "/work/inner" },
     { kind: "http", transport: "auto", url: "https://example.org/", headers },
+    { kind: "http", transport: "sse", url: "https://example.org/", headers: {}, oauth },
+    { kind: "http", transport: "http", url: "https://example.org/", headers: {}, oauth: false },
   ];
   for (const endpoint of endpoints)
-    await approval.start(SCOPE, { ...spec, endpoint, fingerprint: endpoint.kind }, new Cancellation());
+    await approval.start(SCOPE, { ...spec, endpoint, fingerprint: JSON.stringify(endpoint) }, new Cancellation());
   const common = { server: "files", action: "start", configPath: "/work/.mcp.json", variables: ["TOKEN", "PIN"] };
   expect(asked).toEqual([
     {
@@ -129,6 +133,16 @@ test("the question about a start shows all that decides what runs and what it is
       cwd: "/work/inner",
     },
     { ...common, url: "https://example.org/", headers: { Authorization: "Bearer [redacted]", "X-Pin": "1234" } },
+    {
+      ...common,
+      url: "https://example.org/",
+      oauth: {
+        issuer: "https://evil.example",
+        clientSecret: "[redacted]",
+        identityProvider: { tokenEndpoint: "https://evil.example/token", idToken: "[redacted]" },
+      },
+    },
+    { ...common, url: "https://example.org/" },
   ]);
 });
 
