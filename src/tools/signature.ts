@@ -142,6 +142,7 @@ function typeName(property: unknown, whole: Whole, depth = 0): string {
   if (!Array.isArray(options)) return ANY;
   const either = names(options);
   either.delete("null");
+  if (options.length > MAX_CHOICES) either.add(CUT);
   return [...either].join("|") || ANY;
 }
 

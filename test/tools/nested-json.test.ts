@@ -12,6 +12,7 @@ const SCHEMA = {
     referred: { $ref: "#/$defs/Point" },
     text: { type: "string" },
     either: { anyOf: [{ type: "string" }, { type: "object" }] },
+    oneOfMany: { anyOf: [...Array.from({ length: 7 }, () => ({ type: "object" })), { type: "string" }] },
     textOrList: { type: ["string", "array"], items: { type: "string" } },
     anything: {},
     constructor: { type: "object" },
@@ -33,6 +34,7 @@ describe("an argument that a model has written as JSON text", () => {
   test.each([
     ["text", '{"a":1}'],
     ["either", '{"a":1}'],
+    ["oneOfMany", '{"a":1}'],
     ["textOrList", '["a"]'],
     ["anything", '{"a":1}'],
     ["unknown", '{"a":1}'],
