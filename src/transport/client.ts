@@ -173,7 +173,8 @@ export class HttpClient {
   }
 
   #keepCookies(set: readonly string[] | undefined): void {
-    if (set === undefined || this.headers.post.some((header) => /^cookie$/i.test(header))) return; // The entry has its own.
+    if (set === undefined) return;
+    if (Object.keys(this.#options.headers).some((name) => /^cookie$/i.test(name))) return; // The entry has its own.
     this.#cookies ??= new Cookies();
     this.#cookies.keep(set);
   }

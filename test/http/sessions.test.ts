@@ -225,7 +225,7 @@ describe("a session that ends between the discovery and the call", () => {
 
 describe("a session behind a load balancer that sets cookies", () => {
   test("stays on its machine, and another one begins without them", async () => {
-    const host = hosting("sticky");
+    const host = make().configure("srv", { url: server.url("sticky"), headers: { "X-Affinity": "cookie" } });
     for (const text of ["first", "second"]) expect(textOf(await host.call("srv", "echo", { text }))).toBe(text);
     await host.run("mcp_list", { configPath: host.configPath, server: "srv", action: "close" });
     expect(textOf(await host.call("srv", "echo", { text: "third" }))).toBe("third");
