@@ -90,6 +90,8 @@ export interface ApprovalRequest {
   oauth?: Readonly<Record<string, unknown>>;
   /** Names of the host's environment variables whose values the entry uses; the values are masked. */
   variables?: readonly string[];
+  /** Tools that a project's file wants called without asking: names and `*` patterns. */
+  autoApprove?: readonly string[];
   /** The config file that named the server. */
   configPath?: string;
   tool?: string;

@@ -14,6 +14,7 @@ export function startLines({
   headers,
   oauth,
   variables,
+  autoApprove,
 }: ApprovalRequest): readonly string[] {
   const lines = [url ?? commandLine(command ?? "", args)];
   if (cwd !== undefined) lines.push(`in ${cwd}`);
@@ -21,6 +22,8 @@ export function startLines({
   if (headers !== undefined) lines.push(`sending ${words(headers, ": ")}`);
   if (oauth !== undefined) lines.push(`signing in with ${words(oauth, ": ")}`);
   if (variables !== undefined) lines.push(`using your ${variables.map((name) => `$${name}`).join(", ")}`);
+  if (autoApprove !== undefined)
+    lines.push(`calling without asking: ${autoApprove.map((tool) => commandLine(tool)).join(", ")}`);
   return lines.map((line) => quoteOpenly(line, LINE_CHARACTERS));
 }
 

@@ -34,12 +34,12 @@ export class Approval {
    * @throws AdapterError `denied`, `cancelled`. Nothing was started then.
    */
   async start(scope: Scope, spec: ServerSpec, cancellation: Cancellation): Promise<boolean> {
-    const { name: server, configPath, fingerprint } = spec;
+    const { name: server } = spec;
     if (this.#options.services.approve === undefined) {
       if (!isWantedByProject(spec) || this.#trusts(spec)) return false;
       throw startDenied(spec, "untrusted");
     }
-    const key = JSON.stringify([scope.key, configPath, server, fingerprint]);
+    const key = startKey(scope, spec);
     if (this.#allowed.has(key)) return false;
     while (!this.#allowed.has(key)) {
       let asking = this.#asking.get(key);
@@ -59,10 +59,12 @@ export class Approval {
   }
 
   /** Whether a call of this tool has to be asked about at all. */
-  asks(spec: ServerSpec, tool: string): boolean {
+  asks(scope: Scope, spec: ServerSpec, tool: string): boolean {
     if (this.#options.services.approve === undefined) return false;
-    // A project may say what needs no question of its own servers, once started; over the user's it may not.
-    if (spec.autoApproveFrom === "project" && spec.origin !== "project" && !this.#trusts(spec)) return true;
+    // A project may say what needs no question of its own servers, as it was shown before the start; over the user's it may not.
+    if (spec.autoApproveFrom === "project" && !this.#trusts(spec)) {
+      if (spec.origin !== "project" || !this.#allowed.has(startKey(scope, spec))) return true;
+    }
     return spec.autoApprove !== true && !matchesAny(spec.autoApprove, tool);
   }
 
@@ -133,6 +135,17 @@ export function startDenied(
   });
 }
 
+/** That exact entry, and what its project wants called without asking, in that session. */
+function startKey(scope: Scope, spec: ServerSpec): string {
+  const { name, configPath, fingerprint } = spec;
+  return JSON.stringify([scope.key, configPath, name, fingerprint, unasked(spec)]);
+}
+
+/** What a project's file wants called without asking of its own server. */
+function unasked({ origin, autoApprove, autoApproveFrom }: ServerSpec): ServerSpec["autoApprove"] | undefined {
+  return origin === "project" && autoApproveFrom === "project" ? autoApprove : undefined;
+}
+
 type Verdict = "allowed" | "refused" | "withdrawn";
 
 /**
@@ -142,11 +155,13 @@ type Verdict = "allowed" | "refused" | "withdrawn";
 export function startRequest(spec: ServerSpec, cwd: string, known: Redactor): ApprovalRequest {
   const { name: server, endpoint, configPath, variables } = spec;
   const mask = maskFor(spec, known);
+  const autoApprove = unasked(spec) ?? [];
   const common: ApprovalRequest = {
     server,
     action: "start",
     ...(configPath === undefined ? {} : { configPath }),
     ...(variables.size === 0 ? {} : { variables: [...variables.keys()] }),
+    ...unlessEmpty("autoApprove", autoApprove === true ? ["*"] : autoApprove),
   };
   if (endpoint.kind === "http") {
     return {

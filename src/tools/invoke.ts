@@ -57,7 +57,7 @@ export async function invoke(
     if (runsOnlyAsTask(item, connection))
       throw new AdapterError("tool.task", { server: spec.name, tool, capability: TASKS });
     const args = withoutNestedJson(given, item["inputSchema"]);
-    if (runtime.approval.asks(spec, tool))
+    if (runtime.approval.asks(scope, spec, tool))
       await runtime.approval.call(scope, spec, tool, args, item["annotations"], cancellation);
     const params = meta === undefined ? { name: tool, arguments: args } : { name: tool, arguments: args, _meta: meta };
     const options = callOptions(spec, silenceMs, context);

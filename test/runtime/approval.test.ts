@@ -52,11 +52,24 @@ describe("a call of a tool that autoApprove names", () => {
     ],
     ["in a file of a project that the host trusts", false, { autoApproveFrom: "project" }, "always"],
     ["in a file of a project that the user trusts", false, { autoApproveFrom: "project", trust: "always" }, "ask"],
-  ])("%s: whether it is asked about is %j", (_, isAsked, more, trust) => {
+  ])("%s: whether it is asked about is %j", async (_, isAsked, more, trust) => {
     const { approval } = asking(trust);
-    expect(approval.asks(specOf(more), "read")).toBe(isAsked);
-    expect(approval.asks(specOf(more), "write")).toBe(true);
-    expect(approval.asks(specOf({ ...more, autoApprove: true }), "write")).toBe(isAsked);
+    const all = { ...more, autoApprove: true } as const;
+    for (const each of [more, all]) await approval.start(SCOPE, specOf(each), new Cancellation());
+    expect(approval.asks(SCOPE, specOf(more), "read")).toBe(isAsked);
+    expect(approval.asks(SCOPE, specOf(more), "write")).toBe(true);
+    expect(approval.asks(SCOPE, specOf(all), "write")).toBe(isAsked);
+  });
+
+  test("in a project's file, which says so only after the start was allowed: it is asked about, until a start shows it", async () => {
+    const { approval, asked } = asking();
+    const own = specOf({ origin: "project", autoApproveFrom: "project", autoApprove: ["read"] });
+    const changed = { ...own, autoApprove: true } as const;
+    await approval.start(SCOPE, own, new Cancellation());
+    expect([approval.asks(SCOPE, own, "read"), approval.asks(SCOPE, changed, "read")]).toEqual([false, true]);
+    await approval.start(SCOPE, changed, new Cancellation());
+    expect(approval.asks(SCOPE, changed, "write")).toBe(false);
+    expect(asked.map(({ autoApprove }) => autoApprove)).toEqual([["read"], ["*"]]);
   });
 });
 
