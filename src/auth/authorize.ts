@@ -134,6 +134,7 @@ async function signIn(
     throw failed(
       context,
       `${new URL(metadata.issuer).host} issued a token that is not bound to a key, which the server requires`,
+      person && { asked: true },
     );
   }
   const fresh = newGrant(tokens, { metadata, client, resource, scope, proofKey: bound ? proofKey : undefined });

@@ -40,7 +40,7 @@ const REASON_CHARACTERS = 1000;
 export function failed(
   context: AuthContext,
   reason: string,
-  more: Pick<Facts["auth.failed"], "hint" | "oauthError"> = {},
+  more: Pick<Facts["auth.failed"], "hint" | "oauthError" | "asked"> = {},
 ): AdapterError<"auth.failed"> {
   const shown = quoteText(context.redactor.text(reason), REASON_CHARACTERS);
   return new AdapterError("auth.failed", { server: context.server, reason: shown, ...more });

@@ -314,7 +314,9 @@ describe("a token answer", () => {
       authorization_servers: [server.issuer],
       dpop_bound_access_tokens_required: true,
     });
-    expect((await refusal()).message).toContain("not bound to a key");
+    const { message, details } = await refusal();
+    expect(message).toContain("not bound to a key");
+    expect(details.asked).toBe(true);
     expect(server.requests("/token")[0]?.headers.dpop).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);
   });
 
