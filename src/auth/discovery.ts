@@ -44,10 +44,16 @@ export async function discover(
     throw new AdapterError("auth.unasked", { server: context.server, reason: "it names no authorization server" });
   }
   const { resource, servers, scopes, bound } = metadata ?? unnamedResource(context);
-  const authorizationServer =
-    servers.length > 0
-      ? await namedServer(context, servers, known, signal)
-      : await unnamedServer(context, metadata === undefined && challenge.pointer === undefined, notes, signal);
+  const { issuer } = context.settings;
+  const preferred = servers.find((server) => known.includes(server)) ?? servers[0];
+  let authorizationServer: ServerMetadata;
+  if (issuer !== undefined) authorizationServer = await configuredServer(context, issuer, servers, signal);
+  else if (preferred !== undefined) authorizationServer = await serverMetadata(context, preferred, signal);
+  else {
+    // Revision 2025-03-26: the authorization server is at the root of the resource's host.
+    const defaults = metadata === undefined && challenge.pointer === undefined;
+    authorizationServer = await serverMetadata(context, context.url.origin, signal, { defaults, notes });
+  }
   return { resource, scopesSupported: scopes, bound, authorizationServer };
 }
 
@@ -123,17 +129,12 @@ function isWithin(url: URL, resource: string): boolean {
 }
 
 /** The issuer that the entry names decides, whatever the resource says: its metadata has to name it to the letter. */
-async function namedServer(
+async function configuredServer(
   context: AuthContext,
+  issuer: string,
   servers: readonly string[],
-  known: readonly string[],
   signal: AbortSignal,
 ): Promise<ServerMetadata> {
-  const { issuer } = context.settings;
-  if (issuer === undefined) {
-    const preferred = servers.find((server) => known.includes(server)) ?? servers[0] ?? "";
-    return await serverMetadata(context, preferred, signal);
-  }
   const others = servers.some((server) => isSameButSlash(server, issuer)) ? [] : servers;
   for (const server of others.slice(0, MAX_OTHERS)) {
     const metadata = await metadataElsewhere(context, server, issuer, signal).catch((error: unknown) => {
@@ -142,18 +143,6 @@ async function namedServer(
     if (metadata !== undefined) return metadata;
   }
   return await serverMetadata(context, issuer, signal);
-}
-
-/** Revision 2025-03-26: the authorization server is at the root of the resource's host. */
-async function unnamedServer(
-  context: AuthContext,
-  withoutMetadata: boolean,
-  notes: readonly string[],
-  signal: AbortSignal,
-): Promise<ServerMetadata> {
-  const { issuer } = context.settings;
-  if (issuer !== undefined) return await serverMetadata(context, issuer, signal);
-  return await serverMetadata(context, context.url.origin, signal, { defaults: withoutMetadata, notes });
 }
 
 function strings(value: unknown): string[] | undefined {
