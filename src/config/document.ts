@@ -19,7 +19,16 @@ export type Json = Readonly<Record<string, unknown>>;
 
 /** Each plugin is looked for at each call. */
 const MAX_LISTED = 100;
-const KNOWN = ["mcpServers", "imports", "pluginPaths", "trust", "maxResultBytes", "$schema"];
+/** `settings` are those of pi-mcp-adapter, which reads the same files. */
+const KNOWN = ["mcpServers", "imports", "pluginPaths", "trust", "maxResultBytes", "$schema", "settings"];
+
+/** An entry as programs write one down that give null for whatever is left out. */
+export function withoutNulls(entry: Json): Json {
+  const fields = Object.entries(entry);
+  return fields.some(([, value]) => value === null)
+    ? Object.fromEntries(fields.filter(([, value]) => value !== null))
+    : entry;
+}
 
 /** @throws AdapterError `config.shape` where the file as a whole is unusable. */
 export function readDocument(value: unknown, configPath: string): Document {
@@ -48,19 +57,16 @@ export function readDocument(value: unknown, configPath: string): Document {
     problems.push(shape("maxResultBytes must be a positive whole number; it is ignored"));
   }
   return {
-    servers: Object.entries((mcpServers as Json | undefined) ?? {}).map(([name, raw]) => [name, withoutNulls(raw)]),
+    servers: Object.entries((mcpServers as Json | undefined) ?? {}).map(([name, raw]) => [
+      name,
+      isObject(raw) ? withoutNulls(raw) : raw,
+    ]),
     ...(trusts ? { trust } : {}),
     ...(bounded ? { maxResultBytes } : {}),
     imports: list("imports"),
     pluginPaths: list("pluginPaths"),
     problems,
   };
-}
-
-/** Programs that write such files have null for a field that is not set. */
-function withoutNulls(raw: unknown): unknown {
-  if (!isObject(raw)) return raw;
-  return Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== null));
 }
 
 /** A file without `mcpServers` is fine if it holds something else of ours, or nothing at all. */

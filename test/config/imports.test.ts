@@ -631,6 +631,11 @@ describe("imports", () => {
     expect((await load()).servers.size).toBe(0);
   });
 
+  it("may give null for what they leave out", async () => {
+    place.user(".cursor/mcp.json", { mcpServers: { s: { command: "x", url: null, env: null, envFile: null } } });
+    expect(specOf(await imported("cursor"), "s").endpoint).toMatchObject({ command: "x", env: {} });
+  });
+
   it("bring names into our characters and keep them apart", async () => {
     place.user(".cursor/mcp.json", {
       mcpServers: { "a b": { command: "1" }, "a.b": { command: "2" }, "a-b": { command: "3" } },

@@ -367,6 +367,7 @@ describe("top-level fields", () => {
     { trust: "ask" },
     { mcpServers: {}, servers: {} },
     { imports: [], inputs: [] },
+    { settings: { toolPrefix: "none" } },
   ])("%j is fine", async (content) => {
     place.user(".rpi/mcp.json", content);
     expect((await place.load()).problems).toEqual([]);

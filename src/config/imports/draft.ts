@@ -1,7 +1,7 @@
 import { isAbsolute, resolve } from "node:path";
 import { LIMITS } from "../../limits.ts";
 import { isObject } from "../../protocol/jsonrpc.ts";
-import type { Json } from "../document.ts";
+import { type Json, withoutNulls } from "../document.ts";
 import { literal } from "../expand.ts";
 import type { Flaw } from "../shape.ts";
 import type { ImportedServer } from "./dialect.ts";
@@ -27,7 +27,7 @@ export class Draft {
 
   /** Sets a field from a value of the other tool; nothing happens for an absent one. */
   set(field: string, value: unknown): this {
-    if (value !== undefined && value !== null) this.#raw[field] = this.#translate(value, field);
+    if (value !== undefined) this.#raw[field] = this.#translate(value, field);
     return this;
   }
 
@@ -94,5 +94,5 @@ export class Draft {
 /** The entries of a field that holds servers by name; an entry that is no object is given as an empty one. */
 export function* serversIn(value: unknown): Iterable<readonly [name: string, server: Json]> {
   if (!isObject(value)) return;
-  for (const [name, server] of Object.entries(value)) yield [name, isObject(server) ? server : {}];
+  for (const [name, server] of Object.entries(value)) yield [name, isObject(server) ? withoutNulls(server) : {}];
 }
