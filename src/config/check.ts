@@ -32,9 +32,11 @@ export interface CheckContext extends Owner {
 
 const NAME = /^[A-Za-z0-9_-]+$/;
 const TIMES = ["timeout", "timeout_ms", "timeoutMs"];
+/** pi-mcp-adapter's, which reads the same files. */
+const FOREIGN_TIME = "requestTimeoutMs";
 /** A `timeout` from here on is one. */
 const MILLISECONDS = 10_000;
-const OVERRIDE_KEYS = ["enabled", "disabled", ...TIMES, "exposure", "autoApprove"];
+const OVERRIDE_KEYS = ["enabled", "disabled", ...TIMES, FOREIGN_TIME, "exposure", "autoApprove"];
 const KEPT = ["protocol", "maxTotalSeconds", "maxResultBytes", "stopOnCancel", "includeTools", "excludeTools"];
 const ENDPOINT_KEYS = [
   "type",
@@ -134,7 +136,13 @@ function timeoutOf(raw: Json, limits: Limits, refuse: Refuse): number | undefine
     if (found !== undefined && found !== value / per) throw refuse(field, "says something else than the other timeout");
     found = value / per;
   }
-  return found;
+  return found ?? foreignSeconds(raw[FOREIGN_TIME], limits);
+}
+
+/** Without our bounds, and with 0 for none. */
+function foreignSeconds(value: unknown, { minTimeoutSeconds, maxTimeoutSeconds }: Limits): number | undefined {
+  if (typeof value !== "number" || !(value > 0)) return undefined;
+  return Math.min(Math.max(value / 1000, minTimeoutSeconds), maxTimeoutSeconds);
 }
 
 /** Claude Code, whose `.mcp.json` is ours too, counts milliseconds, without our bound; nobody has so many seconds in mind. */

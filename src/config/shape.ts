@@ -14,6 +14,7 @@ export const CHECKED_ELSEWHERE: readonly string[] = [
   "timeout",
   "timeout_ms",
   "timeoutMs",
+  "requestTimeoutMs",
   "maxTotalSeconds",
 ];
 

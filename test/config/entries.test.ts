@@ -404,6 +404,12 @@ describe("switches and times", () => {
     [{ timeout: 90_000 }, 90],
     [{ timeout: 10_000 }, 10],
     [{ timeout: 600_000 }, 300],
+    [{ requestTimeoutMs: 120_000 }, 120],
+    [{ requestTimeoutMs: 900_000 }, 300],
+    [{ requestTimeoutMs: 10 }, 1],
+    [{ requestTimeoutMs: 0 }, undefined],
+    [{ requestTimeoutMs: "5" }, undefined],
+    [{ requestTimeoutMs: 120_000, timeout: 30 }, 30],
   ])("%j is %d seconds", async (fields, expected) => {
     expect((await place.spec({ command: "x", ...fields })).timeoutSeconds).toBe(expected);
   });
