@@ -3,6 +3,7 @@ import { AdapterError } from "../errors.ts";
 import { quote } from "../messages.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import { repeatedIn } from "./repeated.ts";
+import { inOurSpelling } from "./spelling.ts";
 
 /** One of our own files, its fields sorted out; what is wrong with it is a problem and hides nothing else. */
 export interface Document {
@@ -21,14 +22,6 @@ export type Json = Readonly<Record<string, unknown>>;
 const MAX_LISTED = 100;
 /** `settings` are those of pi-mcp-adapter, which reads the same files. */
 const KNOWN = ["mcpServers", "imports", "pluginPaths", "trust", "maxResultBytes", "$schema", "settings"];
-
-/** An entry as programs write one down that give null for whatever is left out. */
-export function withoutNulls(entry: Json): Json {
-  const fields = Object.entries(entry);
-  return fields.some(([, value]) => value === null)
-    ? Object.fromEntries(fields.filter(([, value]) => value !== null))
-    : entry;
-}
 
 /** @throws AdapterError `config.shape` where the file as a whole is unusable. */
 export function readDocument(value: unknown, configPath: string): Document {
@@ -59,7 +52,7 @@ export function readDocument(value: unknown, configPath: string): Document {
   return {
     servers: Object.entries((mcpServers as Json | undefined) ?? {}).map(([name, raw]) => [
       name,
-      isObject(raw) ? withoutNulls(raw) : raw,
+      isObject(raw) ? inOurSpelling(name, raw) : raw,
     ]),
     ...(trusts ? { trust } : {}),
     ...(bounded ? { maxResultBytes } : {}),

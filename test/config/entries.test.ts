@@ -115,6 +115,24 @@ describe("a remote server", () => {
     if ("Authorization" in headers) expect(secrets).toContain("s3cret-token");
   });
 
+  it("may have variables as pi-mcp-adapter spells them", async () => {
+    Object.assign(place.env, { TOKEN: "s3cret-token", HOST: "h" });
+    const headers = { A: "Bearer $env:TOKEN", B: "$$env:TOKEN $TOKEN" };
+    const { endpoint, secrets } = await place.spec({ url: "http://$env:HOST/x", headers, bearerToken: "$env:TOKEN" });
+    expect(endpoint).toMatchObject({
+      url: "http://h/x",
+      headers: { A: "Bearer s3cret-token", B: "$$env:TOKEN $TOKEN", Authorization: "Bearer s3cret-token" },
+    });
+    expect(secrets).toContain("s3cret-token");
+    const program = { command: "x", args: ["$env:TOKEN"], env: { A: "$env:TOKEN" }, cwd: "/$env:HOST" };
+    expect((await place.spec(program)).endpoint).toMatchObject({
+      args: ["$env:TOKEN"],
+      env: { A: "s3cret-token" },
+      cwd: "/h",
+    });
+    expect(await refusal({ url: "http://x/", headers: { A: "$env:NOT_SET" } })).toContain("NOT_SET");
+  });
+
   it("takes over every field", async () => {
     Object.assign(place.env, { TOKEN: "s3cret-token", CLIENT: "id" });
     const spec = await place.spec({
@@ -212,6 +230,28 @@ describe("a field that is null", () => {
   ])("counts as absent: %j", async (raw) => {
     const plain = Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== null));
     expect(await place.spec(raw)).toEqual(await place.spec(plain));
+  });
+});
+
+describe("a tool that is named with its server before it", () => {
+  it.each(["figma_get_code", "mcp__figma__get_code", "mcp__figma_get_code"])("is that tool: %s", async (name) => {
+    const { servers } = await place.explicit({
+      mcpServers: { figma: { command: "x", includeTools: ["a", name], excludeTools: [name, "figma_*", "figma_"] } },
+    });
+    expect(servers.get("figma")?.spec({ cwd: place.cwd })).toMatchObject({
+      includeTools: ["a", name, "get_code"],
+      excludeTools: [name, "figma_*", "figma_", "get_code"],
+    });
+  });
+
+  it("may have the server's name with other separators", async () => {
+    const { servers } = await place.explicit({
+      mcpServers: { "chrome-devtools": { command: "x", excludeTools: ["chrome_devtools_close"] } },
+    });
+    expect(servers.get("chrome-devtools")?.spec({ cwd: place.cwd }).excludeTools).toEqual([
+      "chrome_devtools_close",
+      "close",
+    ]);
   });
 });
 

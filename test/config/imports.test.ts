@@ -631,6 +631,11 @@ describe("imports", () => {
     expect((await load()).servers.size).toBe(0);
   });
 
+  it("have texts that only look like a variable of pi-mcp-adapter", async () => {
+    place.user(".cursor/mcp.json", { mcpServers: { s: { command: "x", env: { A: "$env:HOME" } } } });
+    expect(specOf(await imported("cursor"), "s").endpoint).toMatchObject({ env: { A: "$env:HOME" } });
+  });
+
   it("may give null for what they leave out", async () => {
     place.user(".cursor/mcp.json", { mcpServers: { s: { command: "x", url: null, env: null, envFile: null } } });
     expect(specOf(await imported("cursor"), "s").endpoint).toMatchObject({ command: "x", env: {} });

@@ -1,9 +1,10 @@
 import { isAbsolute, resolve } from "node:path";
 import { LIMITS } from "../../limits.ts";
 import { isObject } from "../../protocol/jsonrpc.ts";
-import { type Json, withoutNulls } from "../document.ts";
+import type { Json } from "../document.ts";
 import { literal } from "../expand.ts";
 import type { Flaw } from "../shape.ts";
+import { withoutNulls } from "../spelling.ts";
 import type { ImportedServer } from "./dialect.ts";
 import type { Placeholders } from "./placeholders.ts";
 
