@@ -303,6 +303,16 @@ describe("a field that is nearly ours", () => {
     ]);
   });
 
+  it("may be what another tool calls a list of tools, which would leave them callable", async () => {
+    const path = place.user(".rpi/mcp.json", server("x", { disabledTools: ["drop"], enabled_tools: ["a"] }));
+    expect(messages(await place.load())).toEqual([
+      `Server "s" in ${path}: disabledTools is not read; write "excludeTools".`,
+      `Server "s" in ${path}: enabled_tools is not read; write "includeTools".`,
+    ]);
+    place.user(".rpi/mcp.json", server("x", { disabledTools: [] }));
+    expect(messages(await place.load())).toEqual([]);
+  });
+
   it("is passed over beside the one it is like", async () => {
     place.user(".rpi/mcp.json", server("x", { arg: 1, args: ["1"] }));
     expect(messages(await place.load())).toEqual([]);
