@@ -182,6 +182,14 @@ export const MODEL_WORDS = {
   close: ' Free one with mcp_list {"action":"close","server":…}.',
 } as const;
 
+/** How other tools write a server and its tool in one. */
+const JOINED = /^([\w-]+)[./:](.+)$/;
+
+function apart(named: string, configured: readonly string[]): string {
+  const [, server = "", tool = ""] = JOINED.exec(named) ?? [];
+  return configured.includes(server) ? ` Server and tool are named apart: ${quote(server)}, ${quote(tool)}.` : "";
+}
+
 interface Row<F> {
   readonly code: ErrorCode;
   readonly say: (facts: F) => string;
@@ -268,7 +276,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "server.unknown": {
     code: "server_not_found",
     say: ({ server, configured, problems }) =>
-      `No server ${quote(server)} is configured${configured.length ? `. Configured: ${some(configured)}.` : `, nor any other.${MODEL_WORDS.places}`}${ADDRESS.test(server) ? MODEL_WORDS.address : ""}${problems?.length ? ` Problems: ${first(problems)}` : ""}`,
+      `No server ${quote(server)} is configured${configured.length ? `. Configured: ${some(configured)}.` : `, nor any other.${MODEL_WORDS.places}`}${ADDRESS.test(server) ? MODEL_WORDS.address : apart(server, configured)}${problems?.length ? ` Problems: ${first(problems)}` : ""}`,
   },
   "server.disabled": {
     code: "server_disabled",

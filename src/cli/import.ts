@@ -22,7 +22,10 @@ const ADVICE_CHARACTERS = 1000;
 export async function importServers(words: readonly string[], { options, terminal }: CommandContext): Promise<number> {
   const unknown = words.find((word) => !DIALECTS.includes(word));
   if (unknown !== undefined)
-    throw usage(`There is no dialect ${JSON.stringify(unknown)}`, `Known: ${DIALECTS.join(", ")}.`);
+    throw usage(
+      `There is no dialect ${JSON.stringify(unknown)}`,
+      `Known: ${DIALECTS.join(", ")}. Any file with "mcpServers" can be used as it is: --config FILE.`,
+    );
   if (options.overwrite === true && options.write !== true) throw usage("--overwrite needs --write");
   const cwd = workingFolder(options);
   const all = await findImports({ cwd, env: process.env, platform: process.platform });

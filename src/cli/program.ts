@@ -11,6 +11,7 @@ export interface Told {
 }
 
 const USAGE_ERROR = 2;
+const HELP = "Try: rpi-mcp --help";
 const HEAD = "Error (invalid_params): ";
 
 /** Reads a command line. Prints nothing and ends nothing by itself. */
@@ -40,7 +41,7 @@ export function parseCommandLine(argv: readonly string[]): Invocation | Told {
       outputError: (text, write) =>
         write(text.replace(/^error: (.)/, (_, first: string) => `${HEAD}${first.toUpperCase()}`)),
     })
-    .showHelpAfterError("Try: rpi-mcp --help")
+    .showHelpAfterError(`Commands: ${COMMANDS.map(({ name }) => name).join(", ")}.\n${HELP}`)
     .addHelpText("after", EXAMPLES);
   for (const option of sharedOptions()) program.addOption(option);
   for (const each of COMMANDS) {
@@ -50,6 +51,7 @@ export function parseCommandLine(argv: readonly string[]): Invocation | Told {
       .summary(each.summary)
       .description(each.description)
       .helpOption("-h, --help", "print this help")
+      .showHelpAfterError(`${each.onError ?? ""}${HELP}`)
       .addHelpText("after", `\nExample:\n  rpi-mcp ${each.example}`);
     if (each.usage !== "") command.argument("[words...]");
     for (const option of each.options?.() ?? []) command.addOption(option);
@@ -96,7 +98,11 @@ interface CommandText {
   readonly description: string;
   readonly example: string;
   readonly options?: () => readonly Option[];
+  /** What to say of a wrong option, before where the help is. */
+  readonly onError?: string;
 }
+
+const NO_DASHES = "What is for the server stands without dashes: key=value, or one JSON object.\n";
 
 const COMMANDS: readonly CommandText[] = [
   {
@@ -122,6 +128,7 @@ const COMMANDS: readonly CommandText[] = [
       "from a file. In key=value, what reads as JSON is JSON, unless the tool wants a text there; key:=value must be " +
       "JSON. With --url there is no SERVER.",
     options: () => [valued("--output <file>", "save the image, audio or file in the result")],
+    onError: NO_DASHES,
   },
   {
     name: "request",
@@ -135,6 +142,7 @@ const COMMANDS: readonly CommandText[] = [
       new Option("--id <id>", "the id of a raw request").argParser(requestId),
       valued("--output <file>", "save the image, audio or file in the result"),
     ],
+    onError: NO_DASHES,
   },
   {
     name: "run",

@@ -29,7 +29,8 @@ export function oneServer(
   const [server, ...others] = words;
   if (server === "") throw usage(`${command} takes no empty SERVER`, `rpi-mcp ${command} --help tells more.`);
   if (server !== undefined && url !== undefined) throw usage(`${command} takes either SERVER or --url`);
-  if (others.length > 0) throw usage(`${command} takes one SERVER`, `rpi-mcp ${command} --help tells more.`);
+  const narrower = command === "list" ? "--query WORDS or --tool NAME narrows what it shows. " : "";
+  if (others.length > 0) throw usage(`${command} takes one SERVER`, `${narrower}rpi-mcp ${command} --help tells more.`);
   if (server === undefined && url === undefined && !optional)
     throw usage(`${command} needs SERVER or --url URL`, "rpi-mcp list shows the servers.");
   return server;

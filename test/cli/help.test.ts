@@ -91,6 +91,14 @@ describe("the built command", () => {
     expect((await shell.run(["list", "--qery", "x"])).stderr).toContain("Did you mean --query?");
   });
 
+  it("says what there is, where somebody tries what another tool has", async () => {
+    expect((await shell.run(["tools"])).stderr).toContain("Commands: list, call, request,");
+    expect((await shell.run(["call", "s", "t", "--args", "{}"])).stderr).toContain("stands without dashes: key=value");
+    expect((await shell.run(["list", "--schema"])).stderr).not.toContain("Commands:");
+    expect((await shell.run(["list", "s", "tool"])).stderr).toContain("--tool NAME");
+    expect((await shell.run(["import", "cline"])).stderr).toContain("--config FILE");
+  });
+
   it("tells every wrong command line in the same way, also one that asks for help", async () => {
     for (const words of [["bogus"], ["help", "bogus"], ["list", "--bogus"], ["call"], ["list", "--timeout", "x"]]) {
       const { status, stdout, stderr } = await shell.run(words);

@@ -300,6 +300,15 @@ describe("mcp_list of a server", () => {
     );
   });
 
+  test("says that server and tool are named apart where they were named in one", async () => {
+    const host = make().serve("one", "processes", "plain");
+    for (const named of ["one.echo", "one/echo", "one:echo"])
+      expect((await host.callFailure(named, "echo")).message).toMatch(
+        /Server and tool are named apart: "one", "echo"\.$/,
+      );
+    expect((await host.callFailure("other.echo", "echo")).message).not.toContain("apart");
+  });
+
   test("sends calls of one tool name to the server that was named [E10]", async () => {
     const host = make().serve("one", "lists", "named one").serve("two", "lists", "named two");
     expect(textOf(await host.call("one", "echo"))).toBe("from one");
