@@ -67,6 +67,22 @@ describe("rpi-mcp import", () => {
     expect(stdout).toMatch(/^ {2}asks {2}not imported: args\S* has .*write a variable such as \$\{VAR\} instead$/m);
   });
 
+  it("does not write what no file of ours may say, and lets it hide no other server of its name", async () => {
+    shell.write("home/.claude.json", { mcpServers: { notes: { url: "https://n.example/", headersHelper: "x" } } });
+    shell.write("home/.gemini/settings.json", {
+      mcpServers: { notes: { command: "x", args: "-y notes" }, socket: { url: "ws://h/" }, empty: {} },
+    });
+    const { stdout } = await shell.run(["import", "--write"]);
+    expect(stdout).toMatch(/^ {2}notes {2}not imported: headersHelper names a program/m);
+    expect(stdout).toMatch(/^ {2}notes {2}not imported: args must be a list/m);
+    expect(stdout).toMatch(/^ {2}socket {2}not imported: url must begin with/m);
+    expect(stdout).toMatch(/^ {2}empty {2}not imported: it needs command/m);
+    expect(servers(userFile)).toEqual({
+      notes: expect.objectContaining({ command: "notes-mcp" }),
+      search: expect.anything(),
+    });
+  });
+
   it("never shows a secret", async () => {
     const { stdout } = await shell.run(["import"]);
     expect(stdout).not.toContain("very-secret");
