@@ -1,20 +1,25 @@
 import { SERVER_FIELDS } from "./check.ts";
 import type { Json } from "./document.ts";
 
-const WRITTEN: ReadonlyMap<string, string> = new Map([
-  ...SERVER_FIELDS.map((field) => [fold(field), field] as const),
-  // Codex, Kiro, Roo and Windsurf, whose entries are pasted.
+const WRITTEN: ReadonlyMap<string, string> = new Map(SERVER_FIELDS.map((field) => [fold(field), field]));
+/** The names that Codex, Kiro, Roo and Windsurf have, whose entries are pasted. An empty list there means nothing. */
+const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   [fold("disabledTools"), "excludeTools"],
   [fold("enabledTools"), "includeTools"],
 ]);
 
-/** Fields that are not read, but differ from one that is by case, `_`, `-` or an `s` at the end alone, or are its name elsewhere. */
+/**
+ * Fields that are not read, but differ from one that is by case, `_`, `-` or an `s` at the end alone, or are the name that
+ * it has elsewhere.
+ */
 export function misspeltFields(raw: Json): readonly (readonly [field: string, meant: string])[] {
   return Object.entries(raw).flatMap(([field, value]) => {
-    const meant = SERVER_FIELDS.includes(field) ? undefined : WRITTEN.get(fold(field));
-    // Where the meant field stands beside it, the other is somebody else's; and an empty list means nothing.
-    if (meant === undefined || Object.hasOwn(raw, meant) || (Array.isArray(value) && value.length === 0)) return [];
-    return [[field, meant] as const];
+    const isEmpty = Array.isArray(value) && value.length === 0;
+    const meant = SERVER_FIELDS.includes(field)
+      ? undefined
+      : (WRITTEN.get(fold(field)) ?? (isEmpty ? undefined : ELSEWHERE.get(fold(field))));
+    // Where the meant field stands beside it, the other is somebody else's.
+    return meant === undefined || Object.hasOwn(raw, meant) ? [] : [[field, meant] as const];
   });
 }
 

@@ -3,7 +3,6 @@ import { AdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import { quote } from "../messages.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
-import type { ServerSpec } from "../server-spec.ts";
 import type { Item } from "../session/catalog.ts";
 import { checkAgainst } from "../validation/validator.ts";
 import { CALL } from "./declarations.ts";
@@ -11,6 +10,7 @@ import { fitsGuard, guardContent, guardOptions, guardText } from "./guard.ts";
 import { type Invoked, invoke, isErrorResult } from "./invoke.ts";
 import { ParamReader } from "./params.ts";
 import { renderResult, textOf } from "./render.ts";
+import { signature } from "./signature.ts";
 import type { ToolContext } from "./tool.ts";
 
 /** What `mcp_call` does. @throws AdapterError */
@@ -75,11 +75,12 @@ function answer(
 
 async function examined(
   tool: string,
-  { spec, item, result }: Invoked,
+  invoked: Invoked,
   blocks: ContentBlock[],
   context: ToolContext,
 ): Promise<AgentToolResult> {
-  if (isErrorResult(result)) throw await toolError(spec, tool, blocks, result, context);
+  const { spec, item, result } = invoked;
+  if (isErrorResult(result)) throw await toolError(tool, invoked, blocks, context);
   const details: Record<string, unknown> = { server: spec.name, tool, mcpResult: result };
   if (isObject(item["outputSchema"]))
     await checkOutput(item["outputSchema"], result, blocks, details, context.runtime.limits);
@@ -87,16 +88,21 @@ async function examined(
   return { content: fitsGuard(blocks, guard) ? blocks : await guardContent(blocks, guard), details };
 }
 
+/** How the official SDKs and FastMCP begin where the arguments are not what the tool takes. */
+const REFUSED_ARGUMENTS =
+  /^(?:MCP error -32602: |Error executing tool \S+: )?(?:Input validation error|Invalid arguments for tool|\d+ validation errors? for (?:call\[|\w+Arguments\b))/;
+
 /** A tool's own failure: the server's text is the message. */
 export async function toolError(
-  spec: ServerSpec,
   tool: string,
+  { spec, item, result }: Invoked,
   blocks: readonly ContentBlock[],
-  result: unknown,
   context: ToolContext,
 ): Promise<AdapterError> {
   // Cut before it is masked, a secret would show its beginning or its end.
-  const text = context.runtime.redactor.text(textOf(blocks));
+  const said = context.runtime.redactor.text(textOf(blocks));
+  // Spares the model the question.
+  const text = REFUSED_ARGUMENTS.test(said) ? `${said}\n[It takes: ${signature(item) || "nothing"}]` : said;
   return new AdapterError("tool.failed", {
     server: spec.name,
     tool,

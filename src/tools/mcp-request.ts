@@ -88,9 +88,10 @@ async function toolsCall(
   if (tool === undefined) throw read.fail("name", "is missing", "Name a tool of the server.");
   const args = read.object("arguments");
   const meta = isObject(sent["_meta"]) ? sent["_meta"] : undefined;
-  const { spec, result } = await invoke({ target, tool, args, meta, timeoutMs }, context);
+  const invoked = await invoke({ target, tool, args, meta, timeoutMs }, context);
+  const { spec, result } = invoked;
   if (!isErrorResult(result)) return answer(spec, result, context);
-  throw await toolError(spec, tool, renderResult(result, context.runtime.limits), result, context);
+  throw await toolError(tool, invoked, renderResult(result, context.runtime.limits), context);
 }
 
 interface Managed {

@@ -90,6 +90,26 @@ describe("what a tool takes", () => {
     expect(textOf(await host.run("mcp_call", params))).toBe("undefined");
   });
 
+  test.each([
+    "MCP error -32602: Input validation error: Invalid arguments for tool refuses: []",
+    "Input validation error: 'fields' is a required property",
+    "Error executing tool refuses: 1 validation error for refusesArguments\nfields\n  Field required",
+    "2 validation errors for call[refuses]\nfields\n  Missing required argument",
+  ])("is told where a server refuses the arguments: %s", async (note) => {
+    const host = make().serve("taker", "results");
+    const told = `${note}\n[It takes: fields?: object, note?: string]`;
+    expect(await host.callFailure("taker", "refuses", { note })).toMatchObject({ code: "tool_error", message: told });
+    const params = { server: "taker", method: "tools/call", params: { name: "refuses", arguments: { note } } };
+    const failure = await host.failure("mcp_request", { ...params, configPath: host.configPath });
+    expect(failure).toMatchObject({ code: "tool_error", message: told });
+  });
+
+  test("is not told of another failure", async () => {
+    const host = make().serve("taker", "results");
+    for (const note of ["no such issue", "1 validation error for Issue", "Error: Input validation error"])
+      expect(await host.callFailure("taker", "refuses", { note })).toMatchObject({ message: note });
+  });
+
   test("is told as not sent in a failure, too", async () => {
     const host = make().serve("taker", "results");
     const params = { configPath: host.configPath, server: "taker", tool: "takes", quota: 1 };
