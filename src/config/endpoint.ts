@@ -49,7 +49,7 @@ const SPELLINGS: ReadonlyMap<string, string> = new Map([
 const TELLING_KEYS = ["command", "url", "type", "transport", ...SPELLINGS.keys()];
 const SHOWN_CHARACTERS = 60;
 /** Fields of other tools that name a program whose output would be used. */
-const PROGRAM = /^(headers?|env|auth|api_?key|(bearer_?)?token|credentials?)_?(helper|command)$/i;
+const PROGRAM = /^(request_?)?(headers?|env|auth|api_?key|(bearer_?)?token|credentials?)_?(helper|command)$/i;
 
 /** Whether the entry says, or tries to say, how a server is reached. */
 export function namesEndpoint(raw: Json): boolean {

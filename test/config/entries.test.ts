@@ -366,14 +366,19 @@ describe("a bad entry", () => {
     );
   });
 
-  it.each(["headersHelper", "headerCommand", "envHelper", "apiKeyHelper", "authCommand", "bearerTokenCommand"])(
-    "%s names a program, which is not run, and says so",
-    async (field) => {
-      expect(await refusal({ url: "http://h/", [field]: "/bin/helper" })).toBe(
-        `${field} names a program, which is not run; put the value into a variable.`,
-      );
-    },
-  );
+  it.each([
+    "headersHelper",
+    "headerCommand",
+    "requestHeadersCommand",
+    "envHelper",
+    "apiKeyHelper",
+    "authCommand",
+    "bearerTokenCommand",
+  ])("%s names a program, which is not run, and says so", async (field) => {
+    expect(await refusal({ url: "http://h/", [field]: "/bin/helper" })).toBe(
+      `${field} names a program, which is not run; put the value into a variable.`,
+    );
+  });
 
   it("may say ! in arguments, and through a variable", async () => {
     Object.assign(place.env, { BANG: "!x" });
