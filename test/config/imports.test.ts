@@ -327,6 +327,7 @@ describe("opencode", () => {
         plain: { type: "remote", url: "https://h/mcp", oauth: false, enabled: false },
         file: { type: "remote", url: "https://h/mcp", headers: { A: "{file:~/.secret}" } },
         odd: { type: "magic", command: ["x"] },
+        usual: { type: "local", command: ["x"], env: { T: "{env:TOKEN}" } },
       },
     });
     place.project("opencode.json", { mcp: { plain: { enabled: true }, here: { type: "local", command: ["x"] } } });
@@ -345,6 +346,7 @@ describe("opencode", () => {
       headers: { A: "Bearer token-123" },
       oauth: { clientId: "c", clientSecret: "token-123", scope: "a b", redirectUri: "http://localhost:1/x" },
     });
+    expect(specOf(view, "usual").endpoint).toMatchObject({ env: { T: "token-123" } });
     expect(specOf(view, "plain").endpoint).toMatchObject({ oauth: false });
     expect(view.servers.get("plain")?.enabled).toBe(true);
     expect(specOf(view, "here")).toMatchObject({ origin: "project", endpoint: { command: "x", args: [] } });

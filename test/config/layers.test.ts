@@ -304,10 +304,14 @@ describe("a field that is nearly ours", () => {
   });
 
   it("may be what another tool calls a list of tools, which would leave them callable", async () => {
-    const path = place.user(".rpi/mcp.json", server("x", { disabledTools: ["drop"], enabled_tools: ["a"] }));
+    const path = place.user(
+      ".rpi/mcp.json",
+      server("x", { disabledTools: ["drop"], enabled_tools: ["a"], allowedTools: ["b"] }),
+    );
     expect(messages(await place.load())).toEqual([
       `Server "s" in ${path}: disabledTools is not read; write "excludeTools".`,
       `Server "s" in ${path}: enabled_tools is not read; write "includeTools".`,
+      `Server "s" in ${path}: allowedTools is not read; write "includeTools".`,
     ]);
     place.user(".rpi/mcp.json", server("x", { disabledTools: [] }));
     expect(messages(await place.load())).toEqual([]);

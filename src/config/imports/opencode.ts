@@ -5,7 +5,7 @@ import type { Dialect, DialectFile, ImportedServer } from "./dialect.ts";
 import { Draft, serversIn } from "./draft.ts";
 import { opencode as placeholders } from "./placeholders.ts";
 
-/** OpenCode: `mcp` (or, in its version 2, `mcp.servers`) with command lists, `environment`, `{env:X}` and milliseconds. */
+/** OpenCode: `mcp` (or, in its version 2, `mcp.servers`) with command lists, `environment` (or `env`), `{env:X}` and milliseconds. */
 export const opencode: Dialect = {
   files: ({ configHome, cwd }) => [
     ...["config.json", "opencode.json", "opencode.jsonc"].map((name) =>
@@ -30,7 +30,7 @@ function isSecond(mcp: unknown): mcp is { readonly servers: Json } {
 }
 
 function read(name: string, server: Json, cwd: string): ImportedServer {
-  const { type, command, environment, timeout, oauth } = server;
+  const { type, command, env, environment = env, timeout, oauth } = server;
   const draft = new Draft(server, placeholders)
     .copy("url", "headers", "enabled", "disabled")
     .set("env", environment)
