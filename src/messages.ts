@@ -182,6 +182,13 @@ export const MODEL_WORDS = {
   close: ' Free one with mcp_list {"action":"close","server":…}.',
 } as const;
 
+/** What people write who have a shell in mind. */
+function commandHint(command: string): string {
+  if (/\$[A-Za-z_]|%\w+%/.test(command)) return ` A variable is written \${VAR}.`;
+  if (/^["']/.test(command)) return " No shell is involved: leave the quotes out.";
+  return /\s/.test(command) ? ' "command" names the program alone: arguments belong in "args".' : "";
+}
+
 /** How other tools write a server and its tool in one. */
 const JOINED = /^([\w-]+)[./:](.+)$/;
 
@@ -303,7 +310,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "spawn.failed": {
     code: "spawn_failed",
     say: ({ server, command, reason }) =>
-      `Server ${quote(server)} could not be started: ${command}: ${sentence(reason)}${reason.startsWith("it is there") ? "" : ` Check "command" in its entry, and PATH.${/\s/.test(command) ? ' "command" names the program alone: arguments belong in "args".' : ""}`}`,
+      `Server ${quote(server)} could not be started: ${command}: ${sentence(reason)}${reason.startsWith("it is there") ? "" : ` Check "command" in its entry, and PATH.${commandHint(command)}`}`,
   },
   "spawn.cwd": {
     code: "spawn_failed",

@@ -90,6 +90,17 @@ describe("servers that do not start, or crash", () => {
     expect(details).toMatchObject({ server: "bad", command });
   });
 
+  test.each([
+    ["$HOME/bin/no-such-command", "A variable is written ${VAR}."],
+    ["%USERPROFILE%\\no-such-command", "A variable is written ${VAR}."],
+    ['"no-such-command"', "No shell is involved: leave the quotes out."],
+    ["no-such-command --stdio", "arguments belong in"],
+  ])("a command written for a shell is told how it is written here: %s", async (command, hint) => {
+    const host = make();
+    host.configure("bad", { command });
+    expect((await host.listFailure("bad")).message).toContain(hint);
+  });
+
   (process.platform === "win32" ? test.skip : test).each([
     [
       "without its interpreter",
