@@ -2,11 +2,13 @@ import { SERVER_FIELDS } from "./check.ts";
 import type { Json } from "./document.ts";
 
 const WRITTEN: ReadonlyMap<string, string> = new Map(SERVER_FIELDS.map((field) => [fold(field), field]));
-/** The names that Codex, Kiro, mcp-cli, Roo and Windsurf have, whose entries are pasted. An empty list there means nothing. */
+/** The names that Codex, Kiro, mcp-cli, OpenCode, Roo and Windsurf have, whose entries are pasted. An empty list means nothing. */
 const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   [fold("disabledTools"), "excludeTools"],
   [fold("enabledTools"), "includeTools"],
   [fold("allowedTools"), "includeTools"],
+  [fold("environment"), "env"],
+  [fold("http_headers"), "headers"],
 ]);
 
 /**

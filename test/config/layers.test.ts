@@ -303,6 +303,14 @@ describe("a field that is nearly ours", () => {
     ]);
   });
 
+  it.each([
+    [{ environment: { A: "b" } }, "environment", "env"],
+    [{ http_headers: { A: "b" } }, "http_headers", "headers"],
+  ])("may be its name elsewhere: %j", async (fields, field, meant) => {
+    const path = place.user(".rpi/mcp.json", server("x", fields));
+    expect(messages(await place.load())).toEqual([`Server "s" in ${path}: ${field} is not read; write "${meant}".`]);
+  });
+
   it("may be what another tool calls a list of tools, which would leave them callable", async () => {
     const path = place.user(
       ".rpi/mcp.json",
