@@ -618,14 +618,6 @@ describe("imports", () => {
     expect(Object.keys(errors(await imported("cursor")))).toEqual(["s", "t"]);
   });
 
-  it("that are empty hold no servers", async () => {
-    for (const text of ["", " \n"]) {
-      place.user(".cursor/mcp.json", text);
-      const { servers, problems } = await imported("cursor");
-      expect([servers.size, problems]).toEqual([0, []]);
-    }
-  });
-
   it("are noticed when they change, appear and are named", async () => {
     const store = place.store();
     const load = () => store.load({ cwd: place.cwd });

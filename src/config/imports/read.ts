@@ -54,7 +54,7 @@ export async function readDialect(
   const tracked = new Map<string, number>();
   const found: ImportedFile[] = [];
   for (const file of dialect.files(place)) {
-    const parse = file.format === "toml" ? parseToml : parseTheirs;
+    const parse = file.format === "toml" ? parseToml : parseJson;
     const maxBytes = file.level === "project" ? limits.configBytes : limits.importBytes;
     const { file: read, version } = await files.read(file.path, { maxBytes, parse });
     tracked.set(file.path, version);
@@ -65,11 +65,6 @@ export async function readDialect(
     else found.push({ ...known, ...translate(dialect, value, place, path, file.level) });
   }
   return { tracked, files: found };
-}
-
-/** An editor may leave an empty file where nothing is configured. */
-async function parseTheirs(text: string, path: string): Promise<unknown> {
-  return text.trim() === "" ? {} : parseJson(text, path);
 }
 
 function translate(
