@@ -38,6 +38,11 @@ const TRANSPORTS: ReadonlyMap<string, Exclude<Kind, "auto">> = new Map([
   ["streamable_http", "http"],
   ["sse", "sse"],
 ]);
+/** Copilot's and OpenCode's words. */
+const ELSEWHERE: ReadonlyMap<string, string> = new Map([
+  ["local", "stdio"],
+  ["remote", "http"],
+]);
 const SPELLINGS: ReadonlyMap<string, string> = new Map([
   ["serverUrl", "url"],
   ["httpUrl", "url"],
@@ -85,7 +90,13 @@ function namedTransport(raw: Json, refuse: Refuse): Exclude<Kind, "auto"> | unde
     const value = raw[field];
     if (value === undefined) return undefined;
     const known = typeof value === "string" ? TRANSPORTS.get(value.toLowerCase()) : undefined;
-    if (known === undefined) throw refuse(field, `is ${shown(value)}; known are stdio, http and sse`);
+    if (known === undefined) {
+      const meant = typeof value === "string" ? ELSEWHERE.get(value.toLowerCase()) : undefined;
+      throw refuse(
+        field,
+        `is ${shown(value)}; known are stdio, http and sse${meant ? `, and it is "${meant}" here` : ""}`,
+      );
+    }
     return known;
   };
   const [type, transport] = [read("type"), read("transport")];
