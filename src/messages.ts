@@ -186,6 +186,7 @@ export const MODEL_WORDS = {
 function commandHint(command: string): string {
   if (/\$[A-Za-z_]|%\w+%/.test(command)) return ` A variable is written \${VAR}.`;
   if (/^["']/.test(command)) return " No shell is involved: leave the quotes out.";
+  if (command !== command.trim()) return " It begins or ends with a blank.";
   return /\s/.test(command) ? ' "command" names the program alone: arguments belong in "args".' : "";
 }
 

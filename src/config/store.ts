@@ -8,6 +8,7 @@ import { defaultLayers, gather, type Layer } from "./layers.ts";
 import { merge } from "./merge.ts";
 import { type Place, type PlaceOptions, placeKey, placeOf } from "./place.ts";
 import { loadShapeCheck } from "./shape.ts";
+import { fromHome } from "./spec.ts";
 
 /** The configured servers, as the files said at the time of `load`. */
 export interface ConfigView {
@@ -66,10 +67,11 @@ export class ConfigStore {
   current(target: ConfigTarget): ConfigView | undefined {
     const known = this.#loaded.get(this.#key(target));
     if (known === undefined || !this.#unchanged(known.tracked)) return undefined;
-    // Imports and plugin packages lie in folders that the environment names; one file alone does not depend on it.
-    if (target.configPath !== undefined && known.tracked.size > 1 && known.placeKey !== this.#placeKey(target))
-      return undefined;
-    return known.view;
+    const { configPath } = target;
+    // Imports and plugin packages lie in folders that the environment names, as the home folder does; else one file alone does
+    // not depend on it.
+    const depends = configPath !== undefined && (known.tracked.size > 1 || configPath.startsWith("~"));
+    return depends && known.placeKey !== this.#placeKey(target) ? undefined : known.view;
   }
 
   /**
@@ -83,7 +85,9 @@ export class ConfigStore {
     const { configPath, cwd } = target;
     const place = placeOf(this.#placeOptions(cwd));
     const layers: readonly Layer[] =
-      configPath === undefined ? defaultLayers(place) : [{ path: resolve(cwd, configPath), origin: "explicit" }];
+      configPath === undefined
+        ? defaultLayers(place)
+        : [{ path: resolve(cwd, fromHome(configPath, place.home)), origin: "explicit" }];
     return this.#read(layers, place, target);
   }
 

@@ -122,6 +122,12 @@ describe("what a sign-in asks for", () => {
 });
 
 describe("an explicit file", () => {
+  it("may lie in the home folder by its short name, as models and people write it", async () => {
+    const path = place.user("x/mcp.json", server("x"));
+    const view = await place.store().load({ configPath: "~/x/mcp.json", cwd: place.cwd });
+    expect(specOf(view)).toMatchObject({ origin: "explicit", configPath: path });
+  });
+
   it("counts alone", async () => {
     place.user(".rpi/mcp.json", { mcpServers: { other: { command: "x" } } });
     place.project(".mcp.json", server("project"));
