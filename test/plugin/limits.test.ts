@@ -22,7 +22,7 @@ describe("limits that an embedder sets hold for", () => {
     const host = make({ limits: { nameCharacters: 5 } }).serve("results", "results");
     const { tools, leftOut } = jsonOf(await host.list("results")) as { tools: { name: string }[]; leftOut: unknown[] };
     expect(tools.map(({ name }) => name).filter((name) => name.length > 5)).toEqual([]);
-    expect(leftOut).toContainEqual({ name: "bad-structure", reason: "its name has 13 characters" });
-    expect((await host.callFailure("results", "bad-structure")).message).toContain("at most 5 characters");
+    expect(leftOut).toContainEqual({ name: "null-result", reason: "its name has 11 characters" });
+    expect((await host.callFailure("results", "null-result")).message).toContain("at most 5 characters");
   });
 });
