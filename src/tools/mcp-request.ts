@@ -130,17 +130,18 @@ async function managed(
 }
 
 async function answer(spec: ServerSpec, result: unknown, context: ToolContext): Promise<AgentToolResult> {
-  const text = await guardText(JSON.stringify(readable(result)) ?? "null", guardOptions(spec, context));
+  const text = await guardText(JSON.stringify(result, withoutBase64) ?? "null", guardOptions(spec, context));
   return { content: [{ type: "text", text }], details: isObject(result) ? result : { result } };
 }
 
 /** Base64 says nothing to a model: in the text its size stands in its place. The whole is in `details`. */
-function readable(result: unknown): unknown {
-  if (!isObject(result) || !Array.isArray(result["contents"])) return result;
-  const contents = result["contents"].map((item: unknown) =>
-    isObject(item) && typeof item["blob"] === "string"
-      ? { ...item, blob: `[${item["blob"].length} characters of base64]` }
-      : item,
-  );
-  return { ...result, contents };
+function withoutBase64(_key: string, value: unknown): unknown {
+  if (!isObject(value)) return value;
+  const { blob, data, type } = value;
+  if (typeof blob === "string") return { ...value, blob: sizeOf(blob) };
+  return typeof data === "string" && (type === "image" || type === "audio") ? { ...value, data: sizeOf(data) } : value;
+}
+
+function sizeOf(base64: string): string {
+  return `[${base64.length} characters of base64]`;
 }

@@ -37,6 +37,17 @@ describe("mcp_request on the managed connection", () => {
     });
   });
 
+  test("leaves the base64 of a prompt out of the text, too", async () => {
+    const host = make().serve("kinds", "lists", "kinds");
+    const result = await host.run("mcp_request", request(host, "kinds", "prompts/get", { name: "a" }));
+    expect(jsonOf(result)["messages"]).toEqual([
+      { role: "user", content: { type: "image", data: "[4 characters of base64]", mimeType: "image/png" } },
+      { role: "user", content: { type: "resource", resource: { uri: "file:///a", blob: "[4 characters of base64]" } } },
+      { role: "user", content: { type: "text", text: "what is it?" } },
+    ]);
+    expect(JSON.stringify(result.details)).not.toContain("characters of base64");
+  });
+
   test("passes a method of the server's own on, and its JSON-RPC error back", async () => {
     const host = make().serve("plain", "processes", "plain");
     const { code, message, details } = await host.failure(
