@@ -173,7 +173,8 @@ class Line implements Sink {
       messages.filter((message) => message !== answer),
       raw,
     );
-    return true;
+    // Told with a timeout: some servers answer under an id of their own.
+    return answer !== undefined || this.transport.kind !== "stdio" || !messages.every(isResponse);
   }
 
   closed(error: Error): void {

@@ -105,6 +105,13 @@ describe("the handshake", () => {
     expect(message).toContain("ids are strings");
   });
 
+  test("an answer under an id that is nobody's is told with the timeout", async () => {
+    const host = make().serve("odd", "versions", "own-ids");
+    const { code, message } = await host.listFailure("odd", { timeoutSeconds: 1 });
+    expect(code).toBe("timeout");
+    expect(message).toContain('\\"id\\":0');
+  });
+
   test("a server whose messages have null for what they do not have is understood, and its progress counts", async () => {
     const host = make().serve("nulls", "versions", "nulls");
     expect(textOf(await host.call("nulls", "echo", {}, { timeoutSeconds: 1 }))).toBe("late");
