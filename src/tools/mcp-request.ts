@@ -12,7 +12,7 @@ import { callOptions, invoke, isErrorResult, silence } from "./invoke.ts";
 import { toolError } from "./mcp-call.ts";
 import { ParamReader } from "./params.ts";
 import { rawExchange } from "./raw-exchange.ts";
-import { renderResult } from "./render.ts";
+import { renderResult, withoutBase64 } from "./render.ts";
 import type { ToolContext } from "./tool.ts";
 
 const ID_CHARACTERS = 200;
@@ -132,16 +132,4 @@ async function managed(
 async function answer(spec: ServerSpec, result: unknown, context: ToolContext): Promise<AgentToolResult> {
   const text = await guardText(JSON.stringify(result, withoutBase64) ?? "null", guardOptions(spec, context));
   return { content: [{ type: "text", text }], details: isObject(result) ? result : { result } };
-}
-
-/** Base64 says nothing to a model: in the text its size stands in its place. The whole is in `details`. */
-function withoutBase64(_key: string, value: unknown): unknown {
-  if (!isObject(value)) return value;
-  const { blob, data, type } = value;
-  if (typeof blob === "string") return { ...value, blob: sizeOf(blob) };
-  return typeof data === "string" && (type === "image" || type === "audio") ? { ...value, data: sizeOf(data) } : value;
-}
-
-function sizeOf(base64: string): string {
-  return `[${base64.length} characters of base64]`;
 }

@@ -23,7 +23,7 @@ export function renderResult(result: unknown, limits: Limits): ContentBlock[] {
   // Beside other content null means that there is none.
   if (structuredContent !== undefined && (structuredContent !== null || blocks.length === 0)) {
     const json = JSON.stringify(structuredContent);
-    if (!holds(blocks, structuredContent, json)) blocks.push(text(json));
+    if (!holds(blocks, structuredContent, json)) blocks.push(text(JSON.stringify(structuredContent, withoutBase64)));
   }
   return blocks.length > 0 ? blocks : withoutContent(result, limits);
 }
@@ -60,7 +60,7 @@ function renderBlock(block: unknown, limits: Limits): ContentBlock {
     case "audio":
       return text(`[audio: ${mime(block)}, ${size(block["data"])}]`);
     case "resource":
-      return resource(block["resource"]);
+      return resource(block["resource"] ?? block);
     case "resource_link":
       return text(`[resource link: ${labelled(block)}]`);
     default:
@@ -150,4 +150,19 @@ function text(value: string): ContentBlock {
 function short(value: unknown): string {
   const json = JSON.stringify(value) ?? String(value);
   return json.length > UNKNOWN_CHARACTERS ? `${cut(json, UNKNOWN_CHARACTERS)} (${json.length} characters)` : json;
+}
+
+/**
+ * For `JSON.stringify`: the base64 of images, audio and resources says nothing to a model, so that its size stands in its place.
+ * The whole is in `details`.
+ */
+export function withoutBase64(_key: string, value: unknown): unknown {
+  if (!isObject(value)) return value;
+  const { blob, uri, data, type } = value;
+  if (typeof blob === "string" && typeof uri === "string") return { ...value, blob: sizeOf(blob) };
+  return typeof data === "string" && (type === "image" || type === "audio") ? { ...value, data: sizeOf(data) } : value;
+}
+
+function sizeOf(base64: string): string {
+  return `[${base64.length} characters of base64]`;
 }

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import type { AgentToolResult } from "../../src/contract.ts";
-import { factOf, harnesses, type PluginHarness, textOf } from "../support/plugin-harness.ts";
+import { factOf, harnesses, jsonOf, type PluginHarness, textOf } from "../support/plugin-harness.ts";
 
 const make = harnesses();
 
@@ -21,6 +21,16 @@ function fileIn(text: string): string {
 }
 
 describe("what a model sees of a result", () => {
+  test("long base64 in structured content is shown by its size, and kept in the details", async () => {
+    const result = await results().call("results", "structured-image");
+    expect(jsonOf(result)).toEqual({ content: [{ type: "image", data: "[4000 characters of base64]" }], blob: "a1b2" });
+    expect(JSON.stringify(result.details)).toContain("A".repeat(4000));
+  });
+
+  test("a resource whose fields stand in its block is shown by its text", async () => {
+    expect(textOf(await results().call("results", "flat-resource"))).toBe("flat");
+  });
+
   test("structured content alone is shown as JSON text, and the result is kept untouched [F01]", async () => {
     const host = results();
     const result = await host.call("results", "structured");
