@@ -8,13 +8,13 @@ test("a program is shown with where it starts, the variables set for it and thos
     ...REQUEST,
     command: "npx",
     args: ["my server"],
-    cwd: "/work/inner",
+    cwd: "/project/inner",
     env: { NODE_OPTIONS: "--require ./run.js", A: "1" },
     variables: ["TOKEN", "HOST"],
   });
   expect(lines).toEqual([
     'npx "my server"',
-    "in /work/inner",
+    "in /project/inner",
     'with "NODE_OPTIONS=--require ./run.js" A=1',
     "using your $TOKEN, $HOST",
   ]);

@@ -5,7 +5,7 @@ import { Redactor } from "../../src/redactor.ts";
 import { Approval } from "../../src/runtime/approval.ts";
 import type { ServerSpec } from "../../src/server-spec.ts";
 
-const SCOPE = { key: "session:s", cwd: "/work" };
+const SCOPE = { key: "session:s", cwd: "/project" };
 
 function specOf(more: Partial<ServerSpec>): ServerSpec {
   return {
@@ -121,7 +121,7 @@ test("the question about a start shows all that decides what runs and what it is
     origin: "project",
     variables,
     secrets: ["value-of-a-variable"],
-    configPath: "/work/.mcp.json",
+    configPath: "/project/.mcp.json",
   });
   const program = { kind: "stdio", command: "npx", args: ["server"], inheritEnv: true } as const;
   const env = { NODE_OPTIONS: "--require ./run.js", TOKEN: "value-of-a-variable" };
@@ -129,21 +129,21 @@ test("the question about a start shows all that decides what runs and what it is
   const identityProvider = { tokenEndpoint: "https://evil.example/token", idToken: "value-of-a-variable" };
   const oauth = { issuer: "https://evil.example", clientSecret: "value-of-a-variable", identityProvider };
   const endpoints: readonly ServerSpec["endpoint"][] = [
-    { ...program, env, cwd: "/work/inner" },
+    { ...program, env, cwd: "/project/inner" },
     { kind: "http", transport: "auto", url: "https://example.org/", headers },
     { kind: "http", transport: "sse", url: "https://example.org/", headers: {}, oauth },
     { kind: "http", transport: "http", url: "https://example.org/", headers: {}, oauth: false },
   ];
   for (const endpoint of endpoints)
     await approval.start(SCOPE, { ...spec, endpoint, fingerprint: JSON.stringify(endpoint) }, new Cancellation());
-  const common = { server: "files", action: "start", configPath: "/work/.mcp.json", variables: ["TOKEN", "PIN"] };
+  const common = { server: "files", action: "start", configPath: "/project/.mcp.json", variables: ["TOKEN", "PIN"] };
   expect(asked).toEqual([
     {
       ...common,
       command: "npx",
       args: ["server"],
       env: { NODE_OPTIONS: "--require ./run.js", TOKEN: "[redacted]" },
-      cwd: "/work/inner",
+      cwd: "/project/inner",
     },
     { ...common, url: "https://example.org/", headers: { Authorization: "Bearer [redacted]", "X-Pin": "1234" } },
     {
