@@ -3,7 +3,7 @@ import { Roster, type Rostered } from "./roster.ts";
 
 /** Something with a deadline; told when it has come. */
 export interface Deadline extends Rostered {
-  /** Milliseconds, on the clock of `clock`. */
+  /** Milliseconds, on `clock`. */
   dueAt: number;
   onDue(): void;
 }

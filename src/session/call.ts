@@ -48,7 +48,7 @@ interface Unfinished {
   readonly params: Readonly<Record<string, unknown>>;
   readonly options: CallOptions;
   readonly toolSchema: unknown;
-  /** On the clock of `clock`. */
+  /** On `clock`. */
   readonly startedAt: number;
 }
 

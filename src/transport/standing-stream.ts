@@ -38,7 +38,7 @@ export class StandingStream {
   #lastEventId: string | undefined;
   /** The server has such a stream. Many allow one a session, and refuse another for as long as they miss the end of the first. */
   #wasOpen = false;
-  /** On the clock of `clock`; infinite while nothing is open. */
+  /** On `clock`; infinite while nothing is open. */
   #openedAt = Number.POSITIVE_INFINITY;
   /** Ends in a row before anything came, and soon. */
   #futile = 0;
