@@ -50,7 +50,8 @@ export interface Facts {
   };
   "denied.call": { server: string; tool: string };
 
-  "spawn.failed": { server: string; command: string; reason: string };
+  /** `isThere`: the program was found, and the reason says what is wrong with it. */
+  "spawn.failed": { server: string; command: string; reason: string; isThere?: true };
   "spawn.cwd": { server: string; cwd: string };
   "connect.exited": { server: string } & ExitFacts;
   "connect.failed": { server: string; url?: string; reason: string; hint?: string } & ExitFacts;
@@ -310,8 +311,8 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
 
   "spawn.failed": {
     code: "spawn_failed",
-    say: ({ server, command, reason }) =>
-      `Server ${quote(server)} could not be started: ${command}: ${sentence(reason)}${reason.startsWith("it is there") ? "" : ` Check "command" in its entry, and PATH.${commandHint(command)}`}`,
+    say: ({ server, command, reason, isThere }) =>
+      `Server ${quote(server)} could not be started: ${command}: ${sentence(reason)}${isThere ? "" : ` Check "command" in its entry, and PATH.${commandHint(command)}`}`,
   },
   "spawn.cwd": {
     code: "spawn_failed",

@@ -3,6 +3,9 @@ import { resolve } from "node:path";
 
 const FIRST_LINE_BYTES = 256;
 
+/** The program's file is there, and the message says why it could not be started all the same. */
+export class NotStarted extends Error {}
+
 /**
  * What keeps a program from being started whose file is there: the system says ENOENT of a script whose interpreter is
  * missing, as if it were the script. `undefined` where that is not it.

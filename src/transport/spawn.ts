@@ -1,6 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
+import { NotStarted, reasonNotStarted } from "./not-started.ts";
 import { programOnWindows } from "./program-on-windows.ts";
 import type { ExitStatus, SpawnedProcess, SpawnOptions } from "./spawned.ts";
 
@@ -8,7 +9,7 @@ import type { ExitStatus, SpawnedProcess, SpawnOptions } from "./spawned.ts";
  * Starts a program without a shell. On POSIX it leads a process group of its own, so that the whole tree can be signalled; on
  * Windows it may be a script, and its arguments arrive verbatim.
  * Nothing of it keeps the host process alive.
- * @throws the operating system's error (ENOENT, EACCES, ...), or a better word for it, if it cannot be started.
+ * @throws the operating system's error (ENOENT, EACCES, ...) if it cannot be started, or `NotStarted`, which says it better.
  */
 export async function spawnProcess(options: SpawnOptions): Promise<SpawnedProcess> {
   const windows = process.platform === "win32";
@@ -26,8 +27,8 @@ export async function spawnProcess(options: SpawnOptions): Promise<SpawnedProces
   });
   if (child.pid === undefined) {
     const [error] = (await once(child, "error")) as [Error];
-    const reason = windows ? undefined : (await import("./not-started.ts")).reasonNotStarted(options);
-    throw reason === undefined ? error : new Error(reason, { cause: error });
+    const reason = windows ? undefined : reasonNotStarted(options);
+    throw reason === undefined ? error : new NotStarted(reason, { cause: error });
   }
   return asSpawned(child);
 }

@@ -14,6 +14,7 @@ import { soon } from "../soon.ts";
 import { encodeMessage, labelOf } from "./encode.ts";
 import { serverEnvironment } from "./environment.ts";
 import { LineSplitter, messageWithin } from "./lines.ts";
+import { NotStarted } from "./not-started.ts";
 import { stopTree } from "./process-tree.ts";
 import { reaper } from "./reaper.ts";
 import { spawnProcess } from "./spawn.ts";
@@ -127,11 +128,10 @@ export class StdioTransport implements Transport {
         env: serverEnvironment(this.#endpoint, process.env, process.platform),
       });
     } catch (error) {
-      throw new AdapterError(
-        "spawn.failed",
-        { server: this.#server, command, reason: reasonOf(error) },
-        { cause: error },
-      );
+      const facts = { server: this.#server, command, reason: reasonOf(error) };
+      throw new AdapterError("spawn.failed", error instanceof NotStarted ? { ...facts, isThere: true } : facts, {
+        cause: error,
+      });
     }
     reaper().add(child.pid);
     this.#process = child;
