@@ -41,14 +41,19 @@ const PARTS = [
 /** Packages that are loaded only when needed. */
 const PACKAGES = ["jsonc-parser", "smol-toml"];
 const LAZY = "lazy";
+const LOOKED_UP = /^(node:)?https?$/;
 const SPECIFIER = /(\bfrom\s*|\bimport\s*\(?\s*)(["'])(\.{1,2}\/[^"']+)\2/g;
 
-/** Gives `require("fs")` of a bundled CommonJS package the real module, without a `createRequire` in every chunk. */
-const builtinRequires = {
-  name: "builtin-requires",
+/**
+ * Looks modules of Node up instead of importing them, where that matters: `require("fs")` of a bundled CommonJS package needs no
+ * `createRequire` in every file then, and node:http does not cost 70 ms from Node 22 on, where the namespace that an import makes
+ * reads every export, and one of them loads all of undici.
+ */
+const builtins = {
+  name: "builtins",
   setup(setup) {
     setup.onResolve({ filter: /^(node:)?[a-z_/]+$/ }, ({ kind, path }) =>
-      kind === "require-call" && isBuiltin(path) ? { path, namespace: "builtin" } : undefined,
+      (kind === "require-call" && isBuiltin(path)) || LOOKED_UP.test(path) ? { path, namespace: "builtin" } : undefined,
     );
     setup.onLoad({ filter: /.*/, namespace: "builtin" }, ({ path }) => ({
       contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)});`,
@@ -144,7 +149,7 @@ async function bundle(source, file) {
     minifySyntax: file.startsWith(LAZY),
     // Every first call waits for this one: 2 ms less. Elsewhere names stay, since packages take those of errors from their classes.
     minifyIdentifiers: source === sourceOf(ENGINE),
-    plugins: [builtinRequires, absent, shebang, lazyParts(file)],
+    plugins: [builtins, absent, shebang, lazyParts(file)],
     logLevel: "warning",
   });
   const path = join(DIST, file);

@@ -34,6 +34,30 @@ const USES = {
     const { content } = await host.call("mcp_call", { configPath: "mcp.json", server: "agent", tool: "echo", arguments: { message: "x" } });
     await host.shutdown();
     console.log(content[0].text);`,
+  // An import of node:http would be felt: from Node 22 on its namespace loads all of undici.
+  "http.mjs": `
+    import { createHost } from "${NAME}/host";
+    const results = {
+      initialize: { protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo: { name: "s", version: "1" } },
+      "tools/list": { tools: [{ name: "echo", inputSchema: { type: "object" } }] },
+      "tools/call": { content: [{ type: "text", text: "Echo: x" }] },
+    };
+    const server = process.getBuiltinModule("node:http").createServer(async (request, response) => {
+      let body = "";
+      for await (const chunk of request) body += chunk;
+      const { id, method } = JSON.parse(body || "{}");
+      if (id === undefined) return response.writeHead(202).end();
+      response.writeHead(200, { "content-type": "application/json" });
+      response.end(JSON.stringify({ jsonrpc: "2.0", id, result: results[method] }));
+    });
+    await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const host = createHost();
+    await host.load("node_modules/${NAME}");
+    const url = "http://127.0.0.1:" + server.address().port;
+    const { content } = await host.call("mcp_call", { url, tool: "echo" });
+    await host.shutdown();
+    server.close();
+    console.log(content[0].text, process.moduleLoadList.filter((name) => name.includes("undici/undici")).join());`,
   "jiti.mjs": `
     import { createJiti } from "jiti";
     const jiti = createJiti(import.meta.url, { moduleCache: false, tryNative: false, fsCache: false });
@@ -49,6 +73,7 @@ const USES = {
 const PRINTED = {
   "import.mjs": "function function function function object",
   "call.mjs": "Echo: x",
+  "http.mjs": "Echo: x",
   "jiti.mjs": "Echo: x",
 };
 

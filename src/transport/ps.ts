@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process";
 import { clock } from "../clock.ts";
 import type { Processes } from "./descendants.ts";
 import { signalProcess } from "./signal-process.ts";
@@ -59,7 +58,9 @@ export class Ps implements Processes {
 function readTable(program: string): ReadonlyMap<number, Row> {
   const rows = new Map<number, Row>();
   const options = { env: { LC_ALL: "C" }, timeout: TIMEOUT_MS, maxBuffer: MAX_BYTES, encoding: "latin1" } as const;
-  const { stdout } = spawnSync(program, ["-A", ...COLUMNS], { ...options, stdio: ["ignore", "pipe", "ignore"] });
+  const { stdout } = process
+    .getBuiltinModule("node:child_process")
+    .spawnSync(program, ["-A", ...COLUMNS], { ...options, stdio: ["ignore", "pipe", "ignore"] });
   for (const line of (stdout ?? "").split("\n")) {
     const [, pid, parent, , startedAt = ""] = ROW.exec(line) ?? [];
     if (pid !== undefined) rows.set(Number(pid), { parent: Number(parent), startedAt });
