@@ -30,10 +30,13 @@ const PARTS = [
   "cli/import",
   "cli/login",
   "cli/spinner",
+  "config/imports/read",
+  "config/plugins/package",
   "config/store",
   ENGINE,
   "pi/session",
   "runtime/sign-in",
+  "session/elicitation",
   "transport/proxy",
   "validation/compile-schema",
   "validation/compiled",
@@ -129,7 +132,7 @@ function sourceOf(part) {
 }
 
 function partFile(name) {
-  return `${LAZY}/${posix.basename(name)}.js`;
+  return `${LAZY}/${PARTS.includes(name) ? name.split("/").slice(1).join("-") : name}.js`;
 }
 
 async function bundle(source, file) {

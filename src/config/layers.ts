@@ -7,10 +7,8 @@ import type { ServerSpec } from "../server-spec.ts";
 import type { Candidate, ConfigProblem } from "./candidate.ts";
 import { type Document, readDocument } from "./document.ts";
 import type { Files, Format, Tracked } from "./files.ts";
-import { DIALECTS, readDialect } from "./imports/read.ts";
 import { parseJson } from "./json.ts";
 import type { Place } from "./place.ts";
-import { readPlugin } from "./plugins/package.ts";
 import { noteRepeated } from "./repeated.ts";
 import { fromHome } from "./spec.ts";
 
@@ -133,6 +131,7 @@ class Gathering {
       for (const name of document.imports) {
         if (done.has(name)) continue; // The first layer that names it is the most trusted one.
         done.add(name);
+        const { DIALECTS, readDialect } = await import("./imports/read.ts");
         const dialect = await readDialect(name, this.#place, this.#files, this.#limits);
         if (dialect === undefined) {
           const reason = `imports names ${quote(name)}, which is not known; known are ${DIALECTS.join(", ")}`;
@@ -157,6 +156,7 @@ class Gathering {
     for (const { path: configPath, origin, document } of this.#own) {
       for (const written of document.pluginPaths) {
         const folder = resolve(configPath, "..", fromHome(written, this.#place.home));
+        const { readPlugin } = await import("./plugins/package.ts");
         const plugin = await readPlugin(folder, this.#place, this.#files, this.#limits);
         const level = this.#safeOrigin(origin, { path: join(folder, "mcp.json"), worldWritable: plugin.worldWritable });
         this.#track(plugin.tracked);

@@ -32,7 +32,7 @@ export function connector(options: OpenConnectionOptions): Connect {
     const { services, limits, redactor } = options;
     redactor.add(spec.secrets);
     const input = new InputPort({ server: spec.name, services, limits, sessionId: scope.sessionId, cwd: scope.cwd });
-    const factory = await transportFactory(spec, { limits, redactor, ...signIn(options, attempt) });
+    const factory = transportFactory(spec, { limits, redactor, ...signIn(options, attempt) });
     const session = await openSession(factory, {
       server: spec.name,
       pin: spec.protocol,

@@ -29,7 +29,7 @@ export async function rawExchange(
 ): Promise<JsonRpcResponse> {
   const { id, method, params, timeoutMs } = request;
   const server = spec.name;
-  const { create } = await transportFactory(spec, { limits: runtime.limits, redactor: runtime.redactor });
+  const { create } = transportFactory(spec, { limits: runtime.limits, redactor: runtime.redactor });
   const transport = create();
   let response: JsonRpcResponse | undefined;
   const givenUp = new Cancellation();

@@ -2,6 +2,10 @@ import type { Limits } from "../limits.ts";
 import type { Redactor } from "../redactor.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import type { SignIn } from "./client.ts";
+import { HttpTransport } from "./http.ts";
+import { LegacySseTransport } from "./legacy-sse.ts";
+import { rejectionOf } from "./refusal.ts";
+import { StdioTransport } from "./stdio.ts";
 import type { Transport, TransportFactory } from "./transport.ts";
 
 const GUESS_MS = 10_000;
@@ -13,20 +17,13 @@ export interface CreateOptions {
 }
 
 /** The only place that names the concrete transports. */
-export async function transportFactory(
-  spec: ServerSpec,
-  { limits, redactor, signIn }: CreateOptions,
-): Promise<TransportFactory> {
+export function transportFactory(spec: ServerSpec, { limits, redactor, signIn }: CreateOptions): TransportFactory {
   const { name: server, endpoint } = spec;
   if (endpoint.kind === "stdio") {
-    const { StdioTransport } = await import("./stdio.ts");
     return { create: () => new StdioTransport({ server, endpoint, limits, redactor }), rejectionOf: () => undefined };
   }
   const { url, headers, transport } = endpoint;
   const options = { server, url, headers, limits, ...(signIn === undefined ? {} : { signIn }) };
-  const { HttpTransport } = await import("./http.ts");
-  const { LegacySseTransport } = await import("./legacy-sse.ts");
-  const { rejectionOf } = await import("./refusal.ts");
   if (transport === "sse") return { create: () => new LegacySseTransport(options), rejectionOf };
   // It is only a guess then: a server that keeps the connection open and says nothing must not hold up the answer for long.
   const guessing = { ...options, limits: { ...limits, endpointMs: Math.min(limits.endpointMs, GUESS_MS) } };

@@ -12,7 +12,7 @@ import { type RefusalContext, readRefusal } from "./refusal.ts";
 import { ReplyStream } from "./reply-stream.ts";
 import type { Beginning, HttpResponse } from "./response.ts";
 import { resume } from "./resume.ts";
-import type { StandingStream } from "./standing-stream.ts";
+import { StandingStream } from "./standing-stream.ts";
 import type { SendOptions, Sink, Transport } from "./transport.ts";
 
 /** Basic, Session Management: visible ASCII only. */
@@ -69,12 +69,9 @@ export class HttpTransport implements Transport {
   }
 
   /** Does the work while the server can say something on a stream of its own. */
-  async #listening(work: (standing: StandingStream) => Promise<void>): Promise<void> {
-    if (this.#standing === undefined) {
-      const { StandingStream } = await import("./standing-stream.ts");
-      const headers = (): readonly string[] => [...this.#client.headers.get, ...this.#adopted];
-      this.#standing ??= new StandingStream({ client: this.#client, sink: this.#sink as Sink, headers });
-    }
+  #listening(work: (standing: StandingStream) => Promise<void>): Promise<void> {
+    const headers = (): readonly string[] => [...this.#client.headers.get, ...this.#adopted];
+    this.#standing ??= new StandingStream({ client: this.#client, sink: this.#sink as Sink, headers });
     const standing = this.#standing;
     return standing.during(() => work(standing));
   }

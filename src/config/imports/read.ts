@@ -7,7 +7,16 @@ import { parseJson } from "../json.ts";
 import { PlainNames } from "../names.ts";
 import type { Place } from "../place.ts";
 import { parseToml } from "../toml.ts";
+import { claudeCode } from "./claude-code.ts";
+import { claudeDesktop } from "./claude-desktop.ts";
+import { codex } from "./codex.ts";
+import { cursor } from "./cursor.ts";
 import type { Dialect, DialectFile } from "./dialect.ts";
+import { gemini } from "./gemini.ts";
+import { opencode } from "./opencode.ts";
+import { vscode } from "./vscode.ts";
+import { windsurf } from "./windsurf.ts";
+import { zed } from "./zed.ts";
 
 /** One file of another tool that exists. */
 export interface ImportedFile {
@@ -26,20 +35,20 @@ export interface ImportedDialect {
   readonly files: readonly ImportedFile[];
 }
 
-const LOADERS: Readonly<Record<string, () => Promise<Dialect>>> = {
-  "claude-code": async () => (await import("./claude-code.ts")).claudeCode,
-  "claude-desktop": async () => (await import("./claude-desktop.ts")).claudeDesktop,
-  cursor: async () => (await import("./cursor.ts")).cursor,
-  vscode: async () => (await import("./vscode.ts")).vscode,
-  codex: async () => (await import("./codex.ts")).codex,
-  opencode: async () => (await import("./opencode.ts")).opencode,
-  windsurf: async () => (await import("./windsurf.ts")).windsurf,
-  zed: async () => (await import("./zed.ts")).zed,
-  gemini: async () => (await import("./gemini.ts")).gemini,
+const ALL: Readonly<Record<string, Dialect>> = {
+  "claude-code": claudeCode,
+  "claude-desktop": claudeDesktop,
+  cursor,
+  vscode,
+  codex,
+  opencode,
+  windsurf,
+  zed,
+  gemini,
 };
 
 /** The names that `imports` may hold. */
-export const DIALECTS: readonly string[] = Object.keys(LOADERS);
+export const DIALECTS: readonly string[] = Object.keys(ALL);
 
 /** Reads what another tool has configured; nothing for an unknown name. Missing files are no problem. */
 export async function readDialect(
@@ -48,8 +57,7 @@ export async function readDialect(
   files: Files,
   limits: Limits,
 ): Promise<ImportedDialect | undefined> {
-  if (!Object.hasOwn(LOADERS, name)) return undefined;
-  const dialect = await LOADERS[name]?.();
+  const dialect = Object.hasOwn(ALL, name) ? ALL[name] : undefined;
   if (dialect === undefined) return undefined;
   const tracked = new Map<string, number>();
   const found: ImportedFile[] = [];
