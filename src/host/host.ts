@@ -14,6 +14,7 @@ import { withHostContext } from "../host-context.ts";
 import { drive, StepError } from "../plugin/drive.ts";
 import { processFolder } from "../process-folder.ts";
 import { promised } from "../promised.ts";
+import { isObject } from "../protocol/jsonrpc.ts";
 import { Step } from "../runtime/step.ts";
 import { readManifest } from "./manifest.ts";
 
@@ -96,9 +97,10 @@ class ReferenceHost implements Host {
   execute(tool: string, params: object): StepHandle {
     const found = this.#tools.get(tool);
     if (found === undefined) return failed(new AdapterError("host.tool", { tool, tools: [...this.#tools.keys()] }));
-    let given: object;
+    // What is no object is for the tool to refuse, and takes no context.
+    let given: unknown = params;
     try {
-      given = withHostContext(params, this.#context());
+      if (isObject(params)) given = withHostContext(params, this.#context());
     } catch (error) {
       if (isAdapterError(error)) return failed(error); // There is no working directory any more.
       const reason = `cannot be read: ${reasonOf(error)}`;

@@ -9,7 +9,7 @@ import type { ToolContext } from "./tool.ts";
 /** Of what is kept, how much is the beginning. */
 const HEAD_SHARE = 0.7;
 /** Below this a kept piece says nothing; only the note remains. */
-const MIN_KEPT_BYTES = 200;
+const MIN_KEPT_BYTES = 40;
 
 /** Between two texts, as they are read one after the other. */
 const LINE_END_BYTES = 1;

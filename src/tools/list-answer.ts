@@ -77,11 +77,14 @@ async function wholeInFile(
   return JSON.stringify({ ...identity, [kind]: [brief(name, item)], hint });
 }
 
-/** What a reader must know beyond the list itself. */
-function notesOf({ catalog, spec }: ListAnswerOptions): Record<string, unknown> {
-  const { duplicates, leftOut } = catalog;
+/** What a reader must know beyond the items themselves; of a single one, what concerns it. */
+function notesOf({ items, catalog, spec, single }: ListAnswerOptions): Record<string, unknown> {
+  const { leftOut } = catalog;
+  const duplicates = single ? catalog.duplicates.filter((name) => items.has(name)) : catalog.duplicates;
+  const notes = duplicates.length === 0 ? {} : { duplicates: duplicates.slice(0, NOTED_NAMES) };
+  if (single) return notes;
   return {
-    ...(duplicates.length === 0 ? {} : { duplicates: duplicates.slice(0, NOTED_NAMES) }),
+    ...notes,
     ...(leftOut.length === 0 ? {} : { leftOut: leftOut.slice(-NOTED_NAMES) }),
     ...(spec.includeTools === undefined && spec.excludeTools === undefined ? {} : { filtered: true }),
   };

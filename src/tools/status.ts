@@ -1,5 +1,6 @@
 import type { ConfigView } from "../config/store.ts";
 import type { AgentToolResult } from "../contract.ts";
+import { cut } from "../cut.ts";
 import type { Target } from "../runtime/target.ts";
 import { briefly, shortJson } from "./json-answer.ts";
 import { withoutIcons } from "./list-answer.ts";
@@ -10,6 +11,7 @@ const NONE =
   "asks before it starts). Or pass configPath or url.";
 
 const NOTED_PROBLEMS = 20;
+const RUNS_CHARACTERS = 200;
 
 /** The configured servers, starting none. */
 export function configuredServers(view: ConfigView, { runtime }: ToolContext): AgentToolResult {
@@ -18,7 +20,7 @@ export function configuredServers(view: ConfigView, { runtime }: ToolContext): A
       server: name,
       transport,
       enabled,
-      ...(summary === undefined ? {} : { runs: runtime.redactor.text(summary) }),
+      ...(summary === undefined ? {} : { runs: cut(runtime.redactor.text(summary), RUNS_CHARACTERS) }),
       configPath,
       ...(origin === "explicit" ? {} : { origin }),
       ...(exposure === undefined ? {} : { exposure }),

@@ -249,6 +249,15 @@ describe("calling a tool", () => {
     });
   });
 
+  test("hands on parameters that are no object as they are: to refuse them is for the tool", async () => {
+    const one = host();
+    await one.load(plugin(TOY));
+    for (const params of [5, "text", ["item"]]) {
+      await one.call("toy", params as object);
+      expect(seen()).toContainEqual({ id: expect.any(String), params });
+    }
+  });
+
   test("of a tool that is not registered ends in an error that names those that are", async () => {
     const one = host();
     await expect(one.call("toy", {})).rejects.toMatchObject({

@@ -71,6 +71,8 @@ describe("discovery", () => {
       duplicates: ["twin"],
     });
     expect(jsonOf(answer)["duplicates"]).toEqual(["twin"]);
+    expect(jsonOf(await host.list("twins", { tool: "twin" }))["duplicates"]).toEqual(["twin"]);
+    expect(jsonOf(await host.list("twins", { tool: "other" }))).not.toHaveProperty("duplicates");
   });
 
   test.each(["same-cursor", "cursor-cycle"])("a cursor seen before is refused as a loop (%s) [E04]", async (mode) => {

@@ -149,9 +149,15 @@ describe("what is too long, and can be kept in no file", () => {
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(1000);
   });
 
+  it("has a head and a tail within a small bound, too", async () => {
+    const text = await guardText(`HEAD${"x".repeat(5000)}TAIL`, { maxBytes: 150, spill: await closed() });
+    expect(text).toMatch(/^HEADx+\n\[… \d+ of 5008 bytes left out; .* …\]\nx+TAIL$/);
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(150);
+  });
+
   it("is only a note where the bound leaves no room for more", async () => {
     const note = expect.stringMatching(/^\[… 5000 of 5000 bytes left out; .* …\]$/);
-    const options = { maxBytes: 250, spill: await closed() };
+    const options = { maxBytes: 100, spill: await closed() };
     expect(await guardText("x".repeat(5000), options)).toEqual(note);
     const halves = Array.from({ length: 2 }, () => ({ type: "text" as const, text: "y".repeat(2500) }));
     const content = await guardContent([...halves, IMAGE], options);

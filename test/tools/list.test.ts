@@ -28,6 +28,13 @@ describe("mcp_list without a target", () => {
     expect(host.ledger("plain")).toEqual([]);
   });
 
+  test("shows the beginning of a long command: a script among its arguments says little", async () => {
+    const host = make().configure("long", { command: "sh", args: ["-c", "echo ".repeat(1000)] });
+    const { servers } = jsonOf(await host.run("mcp_list", { configPath: host.configPath }));
+    expect(servers).toMatchObject([{ runs: expect.stringMatching(/^sh -c "(echo ){30,}.*…$/) }]);
+    expect((servers as { runs: string }[])[0]?.runs.length).toBeLessThanOrEqual(201);
+  });
+
   test("says how to configure one where there is none", async () => {
     const host = make({ context: { cwd: "/", sessionId: "none" } });
     host.write("empty.json", { mcpServers: {} });
