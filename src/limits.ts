@@ -46,6 +46,8 @@ export interface Limits {
   readonly noticeMs: number;
   /** Time a stdio server has to prove alive after a cancelled request. */
   readonly aliveMs: number;
+  /** Time a server that has refused the handshake has to answer what is tried instead; then its refusal is told. */
+  readonly guessMs: number;
   /** Time a stdio server has to leave after the end of its stdin, before SIGTERM. */
   readonly stdinEndMs: number;
   /** Time a process tree has to leave after SIGTERM, before SIGKILL. */
@@ -132,6 +134,7 @@ export const LIMITS: Limits = Object.freeze({
   openQuestions: 16,
   noticeMs: 5000,
   aliveMs: 2000,
+  guessMs: 2000,
   stdinEndMs: 1500,
   terminateMs: 1500,
   shutdownMs: 5500,

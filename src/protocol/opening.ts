@@ -22,6 +22,7 @@ export type Probe =
   | { readonly kind: "reply"; readonly message: JsonRpcMessage }
   | { readonly kind: "rejected"; readonly status: number; readonly body: string }
   | { readonly kind: "closed" }
+  | { readonly kind: "silent" }
   | { readonly kind: "sent" };
 
 /** A step of the opening: send this, on a fresh connection if `fresh` is set. */
@@ -30,6 +31,8 @@ export interface OpeningStep {
   readonly headers?: Readonly<Record<string, string>>;
   /** The old connection is of no use for this message. */
   readonly fresh?: boolean;
+  /** Tried after a refusal that may be the last word: an answer is not waited for long. */
+  readonly isGuess?: boolean;
   /** Headers and session handling that must hold before the message is sent. */
   readonly adopt?: Wire;
 }
@@ -99,11 +102,13 @@ function* handshake(client: ClientIdentity, fresh: boolean): Opening {
   if (reading.kind === "error" && named !== undefined && !named.includes(SELF_DESCRIBING))
     return yield* otherVersion(client, reading.error, named);
 
-  const forward = yield* discover(client, true);
+  // Who does not know `initialize` will answer; who refuses it for a reason may answer nothing else.
+  const isGuess = reading.kind === "error" && reading.error.code !== METHOD_NOT_FOUND && named === undefined;
+  const forward = yield* discover(client, true, isGuess);
   if ("dialect" in forward) return forward;
   // The first refusal says more than the failed second guess, unless the server named versions only in the second.
   if (forward.failure.kind === "version") return yield* otherVersion(client, undefined, forward.failure.named ?? []);
-  if (forward.failure.kind === "refused" || forward.failure.probe.kind === "rejected") {
+  if (forward.failure.kind === "refused" || forward.failure.probe.kind !== "closed") {
     const older = yield* olderOffer(client, first);
     if (older !== undefined) return older;
   }
@@ -135,7 +140,7 @@ function* olderOffer(client: ClientIdentity, first: Probe): Generator<OpeningSte
   const said = first.kind === "reply" ? JSON.stringify(first.message) : first.kind === "rejected" ? first.body : "";
   const older =
     otherHandshake(REVISIONS.filter((revision) => said.includes(revision))) ?? otherHandshake(REVISIONS) ?? OFFERED;
-  const reading = read(yield* again(initialize(client, OTHER_VERSION_ID, older)));
+  const reading = read(yield* again({ ...initialize(client, OTHER_VERSION_ID, older), isGuess: true }));
   return reading.kind === "result" ? yield* accept(client, reading.result, older) : undefined;
 }
 
@@ -159,8 +164,8 @@ function* accept(
 }
 
 /** `server/discover`; after an `initialize` that failed, the old process may be gone. */
-function* discover(client: ClientIdentity, afterFailure = false): Opening {
-  const step = discoverStep(client, DISCOVER_ID);
+function* discover(client: ClientIdentity, afterFailure = false, isGuess = false): Opening {
+  const step = { ...discoverStep(client, DISCOVER_ID), isGuess };
   let probe = afterFailure ? yield* again(step) : yield step;
   let reading = read(probe);
   // Versioning, Protocol Version Negotiation: a version that the server offers is tried, once.

@@ -1,3 +1,4 @@
+import { alarm } from "../alarm.ts";
 import type { Cancellation } from "../cancellation.ts";
 import { cut } from "../cut.ts";
 import { AdapterError, isSituation } from "../errors.ts";
@@ -218,6 +219,7 @@ class Line implements Sink {
   }
 
   #ask(step: OpeningStep, id: unknown): Promise<Probe> {
+    let callOff = (): void => undefined;
     return new Promise<Probe>((resolve) => {
       let settled = false;
       const settle = (probe: Probe): void => {
@@ -225,6 +227,7 @@ class Line implements Sink {
         resolve(probe);
       };
       this.#waiting = { id, resolve: settle };
+      if (step.isGuess) callOff = alarm(this.#options.limits.guessMs, () => settle({ kind: "silent" }));
       this.#send(step, () => settled).then(
         () => {
           if (this.transport.ownStream && !settled) settle(this.#failed(this.#noAnswer(step)));
@@ -232,6 +235,7 @@ class Line implements Sink {
         (error: unknown) => settle(this.#failed(error)),
       );
     }).finally(() => {
+      callOff();
       this.#waiting = undefined;
     });
   }

@@ -145,6 +145,15 @@ describe("auto", () => {
     expect(twice.end).toMatchObject({ failure: { kind: "refused", rpcError: { code: -32601 } } });
   });
 
+  test("what is tried after a refusal for a reason is not waited for long, and its silence leaves the refusal", () => {
+    const refusal = error(-32000, undefined, "no licence");
+    const { steps, end } = open("auto", undefined, refusal, { kind: "silent" }, { kind: "silent" });
+    expect(steps.map(({ isGuess }) => isGuess === true)).toEqual([false, true, true]);
+    expect(end).toMatchObject({ failure: { kind: "refused", rpcError: { message: "no licence" } } });
+    const unknowing = open("auto", undefined, error(-32601), discovered(NEW));
+    expect(unknowing.steps[1]).toMatchObject({ isGuess: false });
+  });
+
   test("an older version that the refusal names is tried, once", () => {
     const outcome = open(
       "auto",

@@ -94,6 +94,15 @@ describe("the handshake", () => {
     expect(details).toMatchObject({ rpcError: { code: -32000, message: "no licence" } });
   });
 
+  test("a refusal is not lost where the server says nothing to what is tried after it", async () => {
+    const host = make({ limits: { guessMs: 300 } }).serve("refuses", "versions", "refuses-silently");
+    const { code, message } = await host.listFailure("refuses");
+    expect(code).toBe("connect_failed");
+    expect(message).toContain("no licence");
+    expect(host.received("refuses", "server/discover")).toHaveLength(1);
+    expect(host.pids("refuses")).toHaveLength(1);
+  });
+
   test.each([
     { id: null, error: { code: -32700, message: "ids are strings" } },
     { id: "", error: { code: -32700, message: "ids are strings" } },
