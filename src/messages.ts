@@ -371,7 +371,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   },
   "tool.failed": {
     code: "tool_error",
-    say: ({ text }) => (text === "" ? "The tool reported an error without any text." : text),
+    say: ({ text }) => (text.trim() === "" ? "The tool reported an error without any text." : text),
   },
   "tool.task": {
     code: "capability_missing",

@@ -12,9 +12,10 @@ const IMAGES: readonly { readonly mimeType: string; readonly starts: RegExp }[] 
 const TYPE_CHARACTERS = 100;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** A result as Pi hands it on: unchecked, to a provider that refuses this and every later request over one bad image. */
+/** A result as Pi hands it on: unchecked, to a provider that refuses this and every later request over one bad image or blank text. */
 export function toPiResult({ content, details = {} }: AgentToolResult): PiResult {
-  return { content: content.map(toPiContent), details: portable(details) };
+  const told = content.filter((block) => block.type !== "text" || /\S/.test(block.text)).map(toPiContent);
+  return { content: told.length > 0 ? told : [note("[the tool returned no text]")], details: portable(details) };
 }
 
 function toPiContent(block: AgentToolResult["content"][number]): PiContent {

@@ -51,6 +51,27 @@ describe("an image for a model provider", () => {
   });
 });
 
+describe("a text for a model provider", () => {
+  const texts = (...given: string[]): unknown =>
+    toPiResult({ content: given.map((text) => ({ type: "text", text })) }).content;
+
+  it("is left out where it is blank: a provider would refuse every request that holds it", () => {
+    expect(texts("", "a", " \n", "b ")).toEqual([
+      { type: "text", text: "a" },
+      { type: "text", text: "b " },
+    ]);
+    const content = [
+      { type: "text" as const, text: "" },
+      { type: "image" as const, data: PNG, mimeType: "image/png" },
+    ];
+    expect(toPiResult({ content }).content).toEqual(content.slice(1));
+  });
+
+  it("stands for a result in which there is nothing else", () => {
+    expect(texts("", "")).toEqual([{ type: "text", text: "[the tool returned no text]" }]);
+  });
+});
+
 describe("details", () => {
   it("stay the very same where they are plain data", () => {
     const details = { a: [1, "x", null, true, { b: undefined }], ["__proto__x"]: {}, n: Number.MAX_VALUE };

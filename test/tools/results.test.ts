@@ -178,6 +178,8 @@ describe("what a model sees of a result", () => {
     const { code, message } = await results().callFailure("results", "error-without-text");
     expect(code).toBe("tool_error");
     expect(message).not.toBe("");
+    for (const note of ["", " \n"])
+      expect((await results().callFailure("results", "refuses", { note })).message).toMatch(/error without any text/);
   });
 
   test("a JSON-RPC error is rpc_error with its code, and long data is cut", async () => {
