@@ -108,8 +108,9 @@ function* handshake(client: ClientIdentity, fresh: boolean): Opening {
   if ("dialect" in forward) return forward;
   // The first refusal says more than the failed second guess, unless the server named versions only in the second.
   if (forward.failure.kind === "version") return yield* otherVersion(client, undefined, forward.failure.named ?? []);
-  if (forward.failure.kind === "refused" || forward.failure.probe.kind !== "closed") {
-    const older = yield* olderOffer(client, first);
+  const silent = forward.failure.kind === "probe" && forward.failure.probe.kind === "silent";
+  if (silent || forward.failure.kind === "refused" || forward.failure.probe.kind === "rejected") {
+    const older = yield* olderOffer(client, first, silent);
     if (older !== undefined) return older;
   }
   if (first.kind === "rejected" || reading.kind === "other") return failure({ kind: "probe", probe: first });
@@ -136,11 +137,15 @@ function* otherVersion(
  * One more `initialize`, in the words of the revision before: some servers refuse to read what the newest one has brought, or
  * refuse its name without naming another, or name others only in their words.
  */
-function* olderOffer(client: ClientIdentity, first: Probe): Generator<OpeningStep, OpeningResult | undefined, Probe> {
+function* olderOffer(
+  client: ClientIdentity,
+  first: Probe,
+  isGuess: boolean,
+): Generator<OpeningStep, OpeningResult | undefined, Probe> {
   const said = first.kind === "reply" ? JSON.stringify(first.message) : first.kind === "rejected" ? first.body : "";
   const older =
     otherHandshake(REVISIONS.filter((revision) => said.includes(revision))) ?? otherHandshake(REVISIONS) ?? OFFERED;
-  const reading = read(yield* again({ ...initialize(client, OTHER_VERSION_ID, older), isGuess: true }));
+  const reading = read(yield* again({ ...initialize(client, OTHER_VERSION_ID, older), isGuess }));
   return reading.kind === "result" ? yield* accept(client, reading.result, older) : undefined;
 }
 

@@ -152,6 +152,9 @@ describe("auto", () => {
     expect(end).toMatchObject({ failure: { kind: "refused", rpcError: { message: "no licence" } } });
     const unknowing = open("auto", undefined, error(-32601), discovered(NEW));
     expect(unknowing.steps[1]).toMatchObject({ isGuess: false });
+    // A server that answers may need its time for an `initialize` that it accepts.
+    const answering = open("auto", undefined, refusal, error(-32601), initialized("2025-06-18"), SENT);
+    expect(answering.steps[2]).toMatchObject({ isGuess: false });
   });
 
   test("an older version that the refusal names is tried, once", () => {
