@@ -13,6 +13,7 @@ import {
   parseMessages,
 } from "../protocol/jsonrpc.ts";
 import { quoteText } from "../remote-text.ts";
+import { soon } from "../soon.ts";
 import { HANDED_OVER, type Raw, type SendOptions, type Sink, type Transport } from "../transport/transport.ts";
 import { AliveProbe } from "./alive.ts";
 import { Gate } from "./gate.ts";
@@ -255,11 +256,8 @@ export class Session implements Sink, PendingOwner {
     pending.abort();
     this.#abandon(pending);
     if (this.#closed !== undefined) return;
-    const notice = this.dialect.cancelNotice(
-      pending.id,
-      why === "timeout" ? "timed out" : "cancelled",
-      this.transport.ownStream,
-    );
+    const reason = why === "timeout" ? "timed out" : "cancelled";
+    const notice = this.dialect.cancelNotice(pending.id, reason, this.transport.ownStream);
     if (notice !== undefined) void this.#notice(notice);
     if (!this.transport.ownStream) this.#mustProveAlive();
   }
@@ -271,7 +269,8 @@ export class Session implements Sink, PendingOwner {
 
   /** A server that shares one channel for everything is stopped if it does not answer after a request was given up. */
   #mustProveAlive(): void {
-    if (this.#options.stopOnCancel) this.#stop();
+    // The notice of it is still to be written.
+    if (this.#options.stopOnCancel) return void soon(() => this.#stop());
     if (this.#alive.isOpen || this.#closed !== undefined) return;
     this.#alive.begin();
     const id = this.#pending.newId();

@@ -139,6 +139,7 @@ describe("cancelling", () => {
     const [first] = host.pids("hang");
     await waitFor("the first process is gone", () => !isAlive(first ?? 0));
     expect(host.pids("hang")).toHaveLength(2);
+    expect(host.received("hang", "notifications/cancelled")).toHaveLength(1);
   });
 
   test("an edited stopOnCancel holds from the next call on", async () => {
