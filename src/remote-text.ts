@@ -9,9 +9,9 @@ const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 const LINE_ENDS = /[\r\v\f\u0085]/g;
 const invisible = lazyRegExp("\\p{Cf}", "gu");
 
-/** Remote text without what a terminal would interpret; line ends and tabs stay. */
+/** Remote text without what a terminal would interpret, and without halves of characters; line ends and tabs stay. */
 export function readable(text: string): string {
-  return text.replaceAll("\r\n", "\n").replace(ESCAPE_SEQUENCES, "").replace(CONTROLS, "");
+  return text.replaceAll("\r\n", "\n").replace(ESCAPE_SEQUENCES, "").replace(CONTROLS, "").toWellFormed();
 }
 
 /**

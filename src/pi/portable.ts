@@ -4,7 +4,8 @@ import { isObject } from "../protocol/jsonrpc.ts";
 const MAX_DEPTH = 500;
 
 /**
- * Details that survive `structuredClone` and `JSON.stringify`, since a host that cannot store them ends the run. Plain data,
+ * Details that survive `structuredClone`, `JSON.stringify` and readers in other languages, which take no half of a character,
+ * since a host that cannot store them ends the run. Plain data,
  * which everything from a server is, comes back untouched; anything else is replaced by the nearest plain value.
  */
 export function portable(details: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
@@ -16,6 +17,7 @@ export function portable(details: Readonly<Record<string, unknown>>): Readonly<R
 function copy(value: unknown, depth: number): unknown {
   switch (typeof value) {
     case "string":
+      return value.toWellFormed();
     case "number":
     case "boolean":
     case "undefined":
@@ -50,8 +52,9 @@ function copyObject(object: object, depth: number): object {
   let changed = (prototype !== Object.prototype && prototype !== null) || Object.hasOwn(object, "toJSON");
   const entries = Object.entries(object).map(([key, value]): [string, unknown] => {
     const item = copy(value, depth + 1);
-    if (item !== value) changed = true;
-    return [key, item];
+    const name = key.toWellFormed();
+    if (item !== value || name !== key) changed = true;
+    return [name, item];
   });
   return changed
     ? Object.fromEntries(entries.filter(([key, value]) => value !== undefined && key !== "toJSON"))

@@ -212,6 +212,6 @@ export function progressReport(params: Readonly<Record<string, unknown>>): Progr
 
 /** A copy where it is cut: a slice would keep the whole message alive for as long as the host does not look. */
 function bounded(message: string): string {
-  if (message.length <= PROGRESS_CHARACTERS) return message;
+  if (message.length <= PROGRESS_CHARACTERS) return message.toWellFormed();
   return Buffer.from(cut(message, PROGRESS_CHARACTERS)).toString();
 }

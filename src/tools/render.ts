@@ -143,8 +143,9 @@ function looksLikeJson(candidate: string): boolean {
   return first !== undefined && '{["-0123456789tfn'.includes(first);
 }
 
+/** Half a character, as of a text that its server has cut, makes providers refuse the request, and every later one. */
 function text(value: string): ContentBlock {
-  return { type: "text", text: value };
+  return { type: "text", text: value.toWellFormed() };
 }
 
 function short(value: unknown): string {

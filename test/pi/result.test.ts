@@ -78,6 +78,12 @@ describe("details", () => {
     expect(portable(details)).toBe(details);
   });
 
+  it("hold no half of a character, which hosts that are not in JavaScript cannot read", () => {
+    const details = { mcpResult: { content: [{ type: "text", text: "a\ud83d" }] }, ["k\ud83d"]: 1 };
+    expect(portable(details)).toEqual({ mcpResult: { content: [{ type: "text", text: "a\ufffd" }] }, ["k\ufffd"]: 1 });
+    expect(details.mcpResult.content[0]?.text).toBe("a\ud83d");
+  });
+
   it("survive structuredClone and JSON.stringify whatever they hold", () => {
     const cycle: Record<string, unknown> = { name: "cycle" };
     cycle["self"] = cycle;

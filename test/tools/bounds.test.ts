@@ -67,6 +67,7 @@ describe("what a server sends is shown in bounded time and length", () => {
   it("when a progress message has megabytes", () => {
     const report = progressReport({ progress: 1, message: "m".repeat(14_000_000) });
     expect(report?.message).toHaveLength(1001);
+    expect(progressReport({ progress: 1, message: "half \ud83d" })?.message).toBe("half \ufffd");
   });
 
   it("when a block of an unknown type is long: its JSON is cut, never within a character", () => {

@@ -27,6 +27,14 @@ describe("what a model sees of a result", () => {
     expect(JSON.stringify(result.details)).toContain("A".repeat(4000));
   });
 
+  test("half a character is shown as one that cannot be: no JSON holds it, and a provider refuses every request with it", async () => {
+    const result = await results().call("results", "half-characters");
+    expect(textOf(result)).toBe("a\ufffd b🎉\n\ufffd\n[resource link: c\ufffd, file:///b]");
+    expect(JSON.stringify(mcpResult(result))).toContain("a\\ud83d b🎉");
+    const { message } = await results().callFailure("results", "refuses", { note: "no\ud83d" });
+    expect(message).toBe("no\ufffd");
+  });
+
   test("a resource whose fields stand in its block is shown by its text", async () => {
     expect(textOf(await results().call("results", "flat-resource"))).toBe("flat");
   });
