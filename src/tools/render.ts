@@ -89,10 +89,9 @@ function plainBase64(data: string): string {
 function resource(value: unknown): ContentBlock {
   if (!isObject(value)) return text(`[resource: ${short(value)}]`);
   if (typeof value["text"] === "string") return text(value["text"]);
-  const kind = value["blob"] === undefined ? "resource" : "binary resource";
-  return text(
-    `[${kind}: ${typeof value["uri"] === "string" ? value["uri"] : "no URI"}, ${mime(value)}${value["blob"] === undefined ? "" : `, ${size(value["blob"])}`}]`,
-  );
+  const { uri, blob } = value;
+  const facts = `${typeof uri === "string" ? uri : "no URI"}, ${mime(value)}`;
+  return text(blob === undefined ? `[resource: ${facts}]` : `[binary resource: ${facts}, ${size(blob)}]`);
 }
 
 function labelled(link: Readonly<Record<string, unknown>>): string {

@@ -1,6 +1,7 @@
 import type { ConfigView } from "../config/store.ts";
 import type { AgentToolResult } from "../contract.ts";
 import { cut } from "../cut.ts";
+import type { Connection } from "../runtime/connection.ts";
 import type { Target } from "../runtime/target.ts";
 import { briefly, shortJson } from "./json-answer.ts";
 import { withoutIcons } from "./list-answer.ts";
@@ -57,23 +58,13 @@ export function connectionStatus(target: Target, { runtime, scope }: ToolContext
   const connections = runtime.registry
     .status(scope)
     .filter(({ name, spec }) => matches(target, name, spec.endpoint.kind === "http" ? spec.endpoint.url : undefined))
-    .map(({ name, spec, connection }) => {
-      const tools = connection?.listing("tools").known?.items.size;
-      return {
-        server: name,
-        state: connection === undefined ? "connecting" : "connected",
-        transport: connection?.session.transport.kind ?? spec.endpoint.kind,
-        ...(spec.configPath === undefined ? {} : { configPath: spec.configPath }),
-        ...(connection === undefined
-          ? {}
-          : {
-              protocolVersion: connection.protocolVersion,
-              serverInfo: connection.serverInfo,
-              pending: connection.session.pendingCount,
-            }),
-        ...(tools === undefined ? {} : { tools }),
-      };
-    });
+    .map(({ name, spec, connection }) => ({
+      server: name,
+      state: connection === undefined ? "connecting" : "connected",
+      transport: connection?.session.transport.kind ?? spec.endpoint.kind,
+      ...(spec.configPath === undefined ? {} : { configPath: spec.configPath }),
+      ...(connection === undefined ? {} : factsOf(connection)),
+    }));
   const details = runtime.redactor.data({ connections });
   const shown = details.connections.map((one) => {
     return one.serverInfo === undefined ? one : { ...one, serverInfo: withoutIcons(one.serverInfo) };
@@ -89,6 +80,19 @@ export function connectionStatus(target: Target, { runtime, scope }: ToolContext
     }),
   };
   return shortJson({ connections: shown }, shown, shortening, details);
+}
+
+interface ConnectionFacts extends Pick<Connection, "protocolVersion" | "serverInfo"> {
+  /** Requests without an answer. */
+  readonly pending: number;
+  /** As many as the latest discovery found. */
+  readonly tools?: number;
+}
+
+function factsOf(connection: Connection): ConnectionFacts {
+  const { protocolVersion, serverInfo, session } = connection;
+  const tools = connection.listing("tools").known?.items.size;
+  return { protocolVersion, serverInfo, pending: session.pendingCount, ...(tools === undefined ? {} : { tools }) };
 }
 
 function matches({ server, url }: Target, name: string, endpoint: string | undefined): boolean {
