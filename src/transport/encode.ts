@@ -7,11 +7,17 @@ import type { JsonRpcMessage } from "../protocol/jsonrpc.ts";
  */
 export function encodeMessage(message: JsonRpcMessage): string {
   try {
-    return JSON.stringify(message);
+    const text = JSON.stringify(message);
+    // Half a character has no UTF-8 form and is written as such an escape, which servers in Python and Rust cannot read, nor answer.
+    return text.includes("\\ud") ? JSON.stringify(message, withoutHalves) : text;
   } catch (error) {
     const tool = labelOf(message);
     throw new AdapterError("params.invalid", { tool, path: "", reason: `cannot be sent as JSON (${reasonOf(error)})` });
   }
+}
+
+function withoutHalves(_key: string, value: unknown): unknown {
+  return typeof value === "string" ? value.toWellFormed() : value;
 }
 
 /** What errors call a message. */

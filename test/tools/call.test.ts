@@ -17,6 +17,11 @@ describe("the arguments of mcp_call", () => {
       { __proto__x: 1, constructor: 2, "a.b": null },
       { __proto__x: 1, constructor: 2, "a.b": null },
     ],
+    [
+      "a text with half a character, which many servers cannot read and do not answer",
+      { text: "a\ud83d b🎉 \\ud83d", list: ["\udf89"] },
+      { text: "a\ufffd b🎉 \\ud83d", list: ["\ufffd"] },
+    ],
   ])("may be %s [L01]", async (_, given, sent) => {
     const host = make().serve("plain", "processes", "plain");
     await host.run("mcp_call", { configPath: host.configPath, server: "plain", tool: "echo", arguments: given });
