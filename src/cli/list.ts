@@ -1,6 +1,7 @@
 import type { AgentToolResult } from "../contract.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import { listText } from "./list-text.ts";
+import { saysServer } from "./options.ts";
 import { type CommandContext, type Session, withSession } from "./session.ts";
 import { sourceOf } from "./source.ts";
 import { type Surveyed, survey } from "./survey.ts";
@@ -19,7 +20,7 @@ export async function list(words: readonly string[], context: CommandContext): P
   const { options } = context;
   const server = oneServer("list", words, options, true);
   const { all, query, tool, kind } = options;
-  const named = server !== undefined || options.url !== undefined;
+  const named = server !== undefined || saysServer(options);
   if (all === true && (named || query !== undefined || tool !== undefined || kind !== undefined)) {
     throw usage("--all lists every server, and nothing can narrow it");
   }

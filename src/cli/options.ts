@@ -19,6 +19,13 @@ export interface Options {
   readonly overwrite?: boolean;
   /** `false`: `--no-browser`. */
   readonly browser?: boolean;
+  /** What stands behind `--`: a program that is the server of this run, and its arguments. */
+  readonly program?: readonly string[];
+}
+
+/** Whether the command line itself says what the server is, so that none is named. */
+export function saysServer({ url, program }: Options): boolean {
+  return url !== undefined || program !== undefined;
 }
 
 export type CommandName = "list" | "call" | "request" | "run" | "doctor" | "import" | "login" | "logout";

@@ -1,24 +1,37 @@
 import { rmSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join, sep } from "node:path";
 import { literal } from "../config/expand.ts";
+import { fromProcessFolder } from "../process-folder.ts";
 
-/** A config file for one run, since headers can stand in a config file only. */
+/** A config file for one run, with what the command line says of a server and the tools' parameters cannot say. */
 export interface PrivateConfig {
   readonly configPath: string;
   readonly server: string;
   remove(): Promise<void>;
 }
 
-/** Writes one remote server with its headers, readable by nobody else; variables stay unexpanded in it. */
-export async function writePrivateConfig(url: string, headers: readonly string[]): Promise<PrivateConfig> {
-  const folder = await mkdtemp(join(tmpdir(), "rpi-mcp-headers-"));
+/** A remote server with its headers; variables stay unexpanded in them. */
+export function writeRemote(url: string, headers: readonly string[]): Promise<PrivateConfig> {
+  const host = URL.canParse(url) ? new URL(url).host : "";
+  return write(serverName(host, "url"), { url: literal(url), headers: Object.fromEntries(headers.map(split)) });
+}
+
+/** A program; the shell has expanded what was to be expanded. */
+export function writeProgram([command = "", ...args]: readonly string[]): Promise<PrivateConfig> {
+  const name = serverName(basename(command).replace(/\.\w+$/, ""), "program");
+  // Where the person is, which is where a shell would have looked.
+  const file = command.includes("/") || command.includes(sep) ? fromProcessFolder(command) : command;
+  return write(name, { command: literal(file), args: args.map(literal) });
+}
+
+/** Readable by nobody else. */
+async function write(server: string, entry: object): Promise<PrivateConfig> {
+  const folder = await mkdtemp(join(tmpdir(), "rpi-mcp-cli-"));
   const onExit = (): void => rmSync(folder, { recursive: true, force: true });
   process.on("exit", onExit);
   const configPath = join(folder, "mcp.json");
-  const server = serverName(url);
-  const entry = { url: literal(url), headers: Object.fromEntries(headers.map(split)) };
   await writeFile(configPath, JSON.stringify({ mcpServers: { [server]: entry } }), { mode: 0o600, flag: "wx" });
   return {
     configPath,
@@ -35,8 +48,7 @@ function split(line: string): [name: string, value: string] {
   return [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
 }
 
-/** The host of the address, for errors: names of servers have few characters to choose from. */
-function serverName(url: string): string {
-  const host = URL.canParse(url) ? new URL(url).host : "";
-  return host.replace(/[^A-Za-z0-9_-]+/g, "-").replace(/^-|-$/g, "") || "url";
+/** For errors: names of servers have few characters to choose from. */
+function serverName(text: string, otherwise: string): string {
+  return text.replace(/[^A-Za-z0-9_-]+/g, "-").replace(/^-|-$/g, "") || otherwise;
 }

@@ -12,10 +12,20 @@ export interface Told {
 
 const USAGE_ERROR = 2;
 const HELP = "Try: rpi-mcp --help";
+/** For these, what follows `--` is a program to start; for others, words that are no options. */
+const TAKE_PROGRAM: ReadonlySet<CommandName> = new Set(["list", "call", "request"]);
 const HEAD = "Error (invalid_params): ";
 
 /** Reads a command line. Prints nothing and ends nothing by itself. */
 export function parseCommandLine(argv: readonly string[]): Invocation | Told {
+  const end = argv.indexOf("--");
+  if (end < 0) return parse(argv);
+  const before = parse(argv.slice(0, end));
+  if (!("command" in before) || !TAKE_PROGRAM.has(before.command)) return parse(argv);
+  return { ...before, options: { ...before.options, program: argv.slice(end + 1) } };
+}
+
+function parse(argv: readonly string[]): Invocation | Told {
   let out = "";
   let err = "";
   let invocation: Invocation | undefined;
@@ -88,6 +98,7 @@ Examples:
   rpi-mcp list github --query "open issues"     the tools that fit these words
   rpi-mcp call github search query=bug limit=5  one tool, with its arguments
   rpi-mcp call --url http://localhost:8931/mcp browser_navigate url=https://example.com
+  rpi-mcp list -- npx -y @playwright/mcp        what a program offers, without a config file
   echo '{"tool":"mcp_list","params":{}}' | rpi-mcp run -
 `;
 
@@ -110,7 +121,8 @@ const COMMANDS: readonly CommandText[] = [
     usage: "[SERVER]",
     summary: "list the configured servers, or what one server offers",
     example: 'list github --query "open issues"',
-    description: "List the configured servers, starting none; or, with SERVER or --url, what that server offers.",
+    description:
+      "List the configured servers, starting none; or, with SERVER, --url or -- PROGRAM, what that server offers.",
     options: () => [
       valued("--query <words>", "only what fits these words best; without SERVER, on all servers"),
       valued("--tool <name>", "one tool in full, with its parameters"),
@@ -126,7 +138,7 @@ const COMMANDS: readonly CommandText[] = [
     description:
       "Call one tool. ARGUMENTS are one JSON object; or key=value pairs; or - for JSON from stdin; or @FILE for JSON " +
       "from a file. In key=value, what reads as JSON is JSON, unless the tool wants a text there; key:=value must be " +
-      "JSON. With --url there is no SERVER.",
+      "JSON. With --url or -- PROGRAM there is no SERVER.",
     options: () => [valued("--output <file>", "save the image, audio or file in the result")],
     onError: NO_DASHES,
   },
@@ -136,7 +148,7 @@ const COMMANDS: readonly CommandText[] = [
     summary: "send another MCP method, such as resources/read",
     example: "request docs resources/read uri=note://one",
     description:
-      "Send a request of any method. PARAMS are written as the arguments of call. With --url there is no SERVER: " +
+      "Send a request of any method. PARAMS are written as the arguments of call. With -- PROGRAM there is no SERVER, nor with --url: " +
       "one raw HTTP exchange without a handshake, answered with the whole JSON-RPC response.",
     options: () => [
       new Option("--id <id>", "the id of a raw request").argParser(requestId),

@@ -7,7 +7,7 @@ import { quote } from "../messages.ts";
 import { fromProcessFolder, processFolder } from "../process-folder.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import type { Options } from "./options.ts";
-import { type PrivateConfig, writePrivateConfig } from "./private-config.ts";
+import { type PrivateConfig, writeProgram, writeRemote } from "./private-config.ts";
 import { clean, oneLine, type Terminal } from "./terminal.ts";
 import { usage } from "./usage.ts";
 
@@ -69,7 +69,7 @@ export class Session {
     return this.#private?.configPath ?? (config === undefined ? undefined : fromProcessFolder(config));
   }
 
-  /** The server that was named, or the one behind `--url`. */
+  /** The server that was named, or the one that the command line says otherwise. */
   target(server?: string): Target {
     const { url } = this.#context.options;
     const { configPath } = this;
@@ -101,15 +101,13 @@ export async function withSession<T>(context: CommandContext, work: (session: Se
   if (options.header !== undefined && options.url === undefined) {
     throw usage("--header needs --url", "Headers of a configured server stand in its entry.");
   }
+  checkProgram(options);
   const roots = (options.root ?? []).map(folder);
   const { createHost } = await import("../host/host.ts");
   const named: Named = { configPath: undefined };
   const services = await servicesFor(context, roots, named);
   const host = createHost({ cwd, services, ...(options.trust === true ? { trust: "always" } : {}) });
-  const own =
-    options.url === undefined || options.header === undefined
-      ? undefined
-      : await writePrivateConfig(options.url, options.header);
+  const own = await ownConfig(options);
   try {
     await host.load(PACKAGE);
     return await work(new Session(context, host, cwd, own, named));
@@ -117,6 +115,20 @@ export async function withSession<T>(context: CommandContext, work: (session: Se
     await host.shutdown();
     await own?.remove();
   }
+}
+
+function checkProgram({ program, url, config }: Options): void {
+  if (program === undefined) return;
+  if (program[0] === undefined || program[0] === "")
+    throw usage("-- needs a program behind it", "For example: rpi-mcp list -- npx -y @playwright/mcp");
+  if (url !== undefined) throw usage("The server is either behind --url or the program behind --");
+  if (config !== undefined) throw usage("The program behind -- is the server; --config names a file of others");
+}
+
+/** A config file for a server that only the command line knows, where its address alone is not enough. */
+function ownConfig({ program, url, header }: Options): Promise<PrivateConfig> | undefined {
+  if (program !== undefined) return writeProgram(program);
+  return url === undefined || header === undefined ? undefined : writeRemote(url, header);
 }
 
 /** `--cwd`, else the process's own. @throws AdapterError `cli.usage`, `cwd.gone` */
