@@ -41,7 +41,7 @@ export async function signInWithBrowser(flow: BrowserSignIn, signal: AbortSignal
   requirePkce(context, metadata);
   checkedUrl(context, metadata.token_endpoint, "its token endpoint");
   const record = await store.read(context.url.href);
-  const known = knownClient(context, metadata, record);
+  const known = knownClient(context, metadata, record, flow.scope);
   const listener = await listen(context, known);
   const ending = new AbortController();
   let callback: Callback | undefined;
@@ -126,7 +126,7 @@ async function clientFor(
   const usable = known !== undefined && (known.redirectUri === undefined || known.redirectUri === redirectUri);
   const client = usable
     ? known
-    : await registerClient(partyOf(flow, signal), ["authorization_code", "refresh_token"], redirectUri);
+    : await registerClient(partyOf(flow, signal), ["authorization_code", "refresh_token"], redirectUri, flow.scope);
   if (client !== known || client.kind === "preregistered") {
     await amend(flow.store, flow.context.url.href, (record) => withClient(record, client), signal);
   }

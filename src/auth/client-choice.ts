@@ -1,6 +1,7 @@
 import { isSituation } from "../errors.ts";
-import { type AuthContext, failed } from "./context.ts";
-import type { AuthMethod, OAuthClient, Party } from "./party.ts";
+import { type AuthContext, failed, oauthErrorOf } from "./context.ts";
+import type { AuthMethod, OAuthClient, Party, Registration } from "./party.ts";
+import { covers } from "./scopes.ts";
 import type { ServerMetadata } from "./server-metadata.ts";
 import type { SignInRecord, StoredClient, StoredGrant } from "./store/record.ts";
 
@@ -12,12 +13,13 @@ const METHODS: readonly AuthMethod[] = ["none", "client_secret_basic", "client_s
 
 /**
  * The client the entry or the store already has for this authorization server, in the specification's order:
- * preregistered, then a client id metadata document where the server takes one, then one registered before.
+ * preregistered, then a client id metadata document where the server takes one, then one registered before for this scope.
  */
 export function knownClient(
   context: AuthContext,
   metadata: ServerMetadata,
   record: SignInRecord,
+  scope: string | undefined,
 ): StoredClient | undefined {
   const { clientId, clientMetadataUrl } = context.settings;
   const { issuer } = metadata;
@@ -37,6 +39,7 @@ export function knownClient(
       client.kind === "registered" &&
       client.issuer === issuer &&
       client.doubtful !== true &&
+      covers(client.scope ?? "", scope) &&
       (client.secretExpiresAt === undefined || client.secretExpiresAt > Date.now()),
   );
 }
@@ -49,6 +52,7 @@ export async function registerClient(
   party: Omit<Party, "client">,
   grantTypes: readonly string[],
   redirectUri: string | undefined,
+  scope: string | undefined,
 ): Promise<StoredClient> {
   const { context, metadata } = party;
   if (metadata.registration_endpoint === undefined) {
@@ -58,8 +62,7 @@ export async function registerClient(
   }
   const supported = metadata.grant_types_supported;
   const method = methodToAskFor(context, metadata);
-  const { register } = await import("./oauth.ts");
-  const registering = register(party, {
+  const registering = registerFor(scope, party, {
     client_name: context.clientInfo.name,
     application_type: "native",
     // What would not be understood may make the server refuse the whole registration.
@@ -79,8 +82,23 @@ export async function registerClient(
     authMethod: registration.method ?? method,
     ...(clientSecret === undefined ? {} : { clientSecret }),
     ...(redirectUri === undefined ? {} : { redirectUri }),
+    ...(scope === undefined ? {} : { scope }),
     ...(secretExpiresAt === undefined ? {} : { secretExpiresAt }),
   };
+}
+
+/** Some let a client ask for the scopes alone that it registered for; others (Keycloak) refuse to register it for any. */
+async function registerFor(
+  scope: string | undefined,
+  party: Omit<Party, "client">,
+  asked: Readonly<Record<string, unknown>>,
+): Promise<Registration> {
+  const { register } = await import("./oauth.ts");
+  if (scope === undefined) return await register(party, asked);
+  return await register(party, { ...asked, scope }).catch(async (error: unknown) => {
+    if (oauthErrorOf(error) === undefined) throw error;
+    return await register(party, asked);
+  });
 }
 
 /** Some register nobody but the clients they know, and say so only now. */

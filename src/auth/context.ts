@@ -1,4 +1,4 @@
-import { AdapterError, isAdapterError } from "../errors.ts";
+import { AdapterError, isAdapterError, isSituation } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import type { Facts } from "../messages.ts";
 import type { SendPlain } from "../plain-request.ts";
@@ -44,6 +44,11 @@ export function failed(
 ): AdapterError<"auth.failed"> {
   const shown = quoteText(context.redactor.text(reason), REASON_CHARACTERS);
   return new AdapterError("auth.failed", { server: context.server, reason: shown, ...more });
+}
+
+/** The error code of the authorization server, where it was that who refused. */
+export function oauthErrorOf(error: unknown): string | undefined {
+  return isSituation(error, "auth.failed") ? error.details.oauthError : undefined;
 }
 
 /** What to throw after the signal was aborted: its reason where that is ours, else `cancelled`. */

@@ -14,6 +14,14 @@ const TOKEN_TYPE = {
   idToken: "urn:ietf:params:oauth:token-type:id_token",
   grant: "urn:ietf:params:oauth:token-type:id-jag",
 } as const;
+/** What to do about errors that the entry can prevent. */
+const REMEDIES: ReadonlyMap<string, string> = new Map([
+  ["invalid_scope", 'Set "scope" in its oauth settings to what is granted there.'],
+  [
+    "invalid_target",
+    'Set "parameters" in its oauth settings to {"resource": ""}, or to the resource that is known there.',
+  ],
+]);
 /** Of a request to an authorization server; what is undefined or empty is left out. */
 type FormFields = Readonly<Record<string, string | undefined>>;
 
@@ -225,7 +233,8 @@ async function explained<T>({ context, metadata }: Party, run: () => Promise<T>)
     if (error instanceof oauth.ResponseBodyError || error instanceof oauth.AuthorizationResponseError) {
       const description = error.error_description ? ` (${excerpt(error.error_description, context.limits)})` : "";
       const oauthError = excerpt(error.error, context.limits);
-      throw failed(context, `${host} answered ${oauthError}${description}`, { oauthError });
+      const hint = REMEDIES.get(error.error);
+      throw failed(context, `${host} answered ${oauthError}${description}`, { oauthError, ...(hint && { hint }) });
     }
     throw failed(context, `the answer of ${host} was refused: ${excerpt(reasonOf(error), context.limits)}`);
   }

@@ -42,8 +42,8 @@ export async function requestPersonless(grant: PersonlessGrant, signal: AbortSig
 }
 
 async function clientOfGrant(grant: PersonlessGrant, signal: AbortSignal): Promise<StoredClient> {
-  const { context, metadata, record } = grant;
-  const known = knownClient(context, metadata, record);
+  const { context, metadata, record, scope } = grant;
+  const known = knownClient(context, metadata, record, scope);
   if (known !== undefined) return known;
   const { grantType } = context.settings;
   if (grantType === "client_credentials") {
@@ -52,7 +52,7 @@ async function clientOfGrant(grant: PersonlessGrant, signal: AbortSignal): Promi
   // RFC 7523 section 3.1: the assertion itself may say who asks.
   if (grantType === "jwt_bearer") return { issuer: metadata.issuer, kind: "preregistered", clientId: "" };
   const { GRANT } = await import("./oauth.ts");
-  return await registerClient({ context, metadata, signal }, [GRANT.jwtBearer], undefined);
+  return await registerClient({ context, metadata, signal }, [GRANT.jwtBearer], undefined, scope);
 }
 
 async function assertionFor(grant: PersonlessGrant, signal: AbortSignal): Promise<string> {

@@ -1,6 +1,5 @@
-import { isSituation } from "../errors.ts";
 import { clientOf, withCredentials } from "./client-choice.ts";
-import { type AuthContext, cancelledBy } from "./context.ts";
+import { type AuthContext, cancelledBy, oauthErrorOf } from "./context.ts";
 import { renewedGrant } from "./grants.ts";
 import type { Party } from "./party.ts";
 import type { ResourceState } from "./resource-state.ts";
@@ -60,7 +59,7 @@ export async function refreshGrant(
       state.adopt(renewed, "refresh");
       return { value: "renewed", record: withGrant(record, renewed) };
     } catch (error) {
-      const oauthError = isSituation(error, "auth.failed") ? error.details.oauthError : undefined;
+      const oauthError = oauthErrorOf(error);
       if (oauthError === undefined || !FINAL.has(oauthError)) throw error;
       const { refreshToken: _, ...rest } = stored;
       state.grant = rest;
@@ -75,8 +74,7 @@ export async function refreshGrant(
  * refresh token that has ended (GitHub: `bad_refresh_token`, Metabase: `invalid_request`).
  */
 export function isRefusedRefresh(error: unknown): boolean {
-  if (!isSituation(error, "auth.failed")) return false;
-  const { oauthError } = error.details;
+  const oauthError = oauthErrorOf(error);
   return oauthError !== undefined && !PASSING.has(oauthError);
 }
 

@@ -421,6 +421,17 @@ describe("the authorization response", () => {
     expect(details.oauthError).toBe("access_denied");
   });
 
+  it.each([
+    ["invalid_scope", /Set "scope" in its oauth settings/],
+    ["invalid_target", /Set "parameters" in its oauth settings to \{"resource": ""\}/],
+  ])("with %s says what to set", async (code, hint) => {
+    server.redirectBack = (url) => {
+      url.searchParams.delete("code");
+      url.searchParams.set("error", code);
+    };
+    expect((await refusal()).message).toMatch(hint);
+  });
+
   it("with another state is a stranger's: told so, and the wait goes on", async () => {
     const strangers: Promise<{ status: number }>[] = [];
     const { authorizer } = withBrowser(resource.url, {

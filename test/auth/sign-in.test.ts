@@ -225,6 +225,38 @@ describe("the client", () => {
     expect(grant_types).toEqual(["authorization_code"]);
   });
 
+  it("registers for the scopes it asks for, without which some servers let it ask for none", async () => {
+    server.limitsScopes = true;
+    resource.challenge = () => `scope="read", resource_metadata="${resource.origin}${resource.metadataPath}"`;
+    expect(await call(withBrowser(resource.url).authorizer, resource.url)).toMatchObject({ status: 200 });
+    expect(JSON.parse(server.requests("/register")[0]?.text ?? "")).toMatchObject({ scope: "read" });
+  });
+
+  it("registers anew for a scope that it has not registered for", async () => {
+    server.limitsScopes = true;
+    resource.challenge = () => `scope="read", resource_metadata="${resource.origin}${resource.metadataPath}"`;
+    const { authorizer } = withBrowser(resource.url);
+    await call(authorizer, resource.url);
+    await authorizer.signIn(new AbortController().signal);
+    expect(server.requests("/register")).toHaveLength(1);
+    resource.needs = "read write";
+    expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 1 });
+    expect(JSON.parse(server.requests("/register")[1]?.text ?? "")).toMatchObject({ scope: "read write" });
+  });
+
+  it("registers without scopes where the server lets nobody register for them, and once only", async () => {
+    resource.challenge = () => `scope="read", resource_metadata="${resource.origin}${resource.metadataPath}"`;
+    server.overrides.set("/register", ({ text }, response) => {
+      const { scope, ...asked } = JSON.parse(text);
+      if (scope === undefined) json(response, 201, { client_id: "client", ...asked });
+      else json(response, 403, { error: "insufficient_scope", error_description: "not permitted" });
+    });
+    const { authorizer } = withBrowser(resource.url);
+    expect(await call(authorizer, resource.url)).toMatchObject({ status: 200 });
+    await authorizer.signIn(new AbortController().signal);
+    expect(server.requests("/register")).toHaveLength(2);
+  });
+
   it("uses its registration again, with the same address, for the next sign-in", async () => {
     const { authorizer } = withBrowser(resource.url);
     const signal = new AbortController().signal;

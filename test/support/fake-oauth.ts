@@ -100,9 +100,12 @@ export class FakeAuthorizationServer extends FakeServer {
   expiresIn: number | undefined = 3600;
   refreshTokens = true;
   registered: Json = {};
+  /** Lets each client ask for the scopes alone that it registered for, as servers made with the Python SDK do. */
+  limitsScopes = false;
   readonly live = new Map<string, Issued>();
   readonly refreshable = new Map<string, Issued>();
   readonly #codes = new Map<string, Issued & { challenge: string; redirectUri: string }>();
+  readonly #scopes = new Map<string, string[]>();
 
   get issuer(): string {
     return `${this.origin}${this.prefix}`;
@@ -145,7 +148,9 @@ export class FakeAuthorizationServer extends FakeServer {
 
   #register({ text }: Seen, response: ServerResponse): void {
     const asked = JSON.parse(text) as Json;
-    json(response, 201, { client_id: `client-${randomUUID()}`, ...asked, ...this.registered });
+    const client = { client_id: `client-${randomUUID()}`, ...asked, ...this.registered };
+    this.#scopes.set(client.client_id, String(asked["scope"] ?? "").split(" "));
+    json(response, 201, client);
   }
 
   #authorize({ query }: Seen, response: ServerResponse): void {
@@ -159,8 +164,12 @@ export class FakeAuthorizationServer extends FakeServer {
       clientId: value("client_id"),
     });
     const callback = new URL(value("redirect_uri"));
+    const allowed = this.#scopes.get(value("client_id")) ?? [];
+    const mayAsk = value("scope")
+      .split(" ")
+      .every((scope) => scope === "" || allowed.includes(scope));
     for (const [name, text] of [
-      ["code", code],
+      this.limitsScopes && !mayAsk ? ["error", "invalid_scope"] : ["code", code],
       ["state", value("state")],
       ["iss", this.issuer],
     ] as const) {

@@ -15,6 +15,8 @@ export interface StoredClient {
   readonly clientSecret?: string;
   readonly authMethod?: string;
   readonly redirectUri?: string;
+  /** What it was registered for: some authorization servers let it ask for nothing else. */
+  readonly scope?: string;
   /** Milliseconds since the epoch at which the secret ends. */
   readonly secretExpiresAt?: number;
   /** A sign-in with it came to nothing: only kept for the tokens that were issued to it. */
