@@ -3,7 +3,7 @@ import { type AuthContext, authContext } from "./context.ts";
 import type { AuthorizerOptions } from "./oauth-authorizer.ts";
 import { forgetStates, newestGrant } from "./resource-state.ts";
 import { emptyRecord, type SignInRecord, type StoredGrant } from "./store/record.ts";
-import { amend, type StoreDescription } from "./store/token-store.ts";
+import type { StoreDescription } from "./store/token-store.ts";
 
 export type AccountOptions = Omit<AuthorizerOptions, "openUrl" | "onWaiting">;
 
@@ -60,8 +60,8 @@ export async function logout(
   const { store } = options;
   const context = authContext(options);
   const url = context.url.href;
-  const record = await store.read(url);
-  await amend(store, url, () => emptyRecord(url), signal);
+  // Of the record as it is under the lock: another process may be renewing its tokens.
+  const record = await store.update(url, async (value) => ({ value, record: emptyRecord(url) }), signal);
   forgetStates(store, context.url);
   const results = await Promise.all(record.grants.map((grant) => revokes(context, record, grant, signal)));
   return { ended: record.grants.length, revoked: results.filter(Boolean).length };

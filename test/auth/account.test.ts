@@ -140,6 +140,29 @@ describe("a logout", () => {
     expect(await authorizer.headers({ method: "POST", url: resource.url }, { signal })).toEqual({});
   });
 
+  it("that comes while the tokens are renewed ends the new ones", async () => {
+    const { authorizer } = withBrowser(resource.url, { store });
+    await call(authorizer, resource.url);
+    server.live.clear();
+    let renew = (): void => {};
+    const renewing = new Promise<void>((asked) => {
+      server.beforeToken = async () => {
+        asked();
+        await new Promise<void>((go) => {
+          renew = go;
+        });
+      };
+    });
+    const calling = call(authorizer, resource.url);
+    await renewing;
+    const leaving = logout(account, signal);
+    renew();
+    expect(await leaving).toEqual({ ended: 1, revoked: 1 });
+    expect(server.requests("/revoke").map(({ form }) => form.get("token"))).toEqual([...server.refreshable.keys()]);
+    server.beforeToken = async () => {};
+    await calling;
+  });
+
   it("forgets also when the server cannot be told", async () => {
     await call(withBrowser(resource.url, { store }).authorizer, resource.url);
     await server.stop();
