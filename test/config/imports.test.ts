@@ -1,8 +1,10 @@
 import { chmodSync, writeFileSync } from "node:fs";
 import { join, sep } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
+import { claudeCode } from "../../src/config/imports/claude-code.ts";
 import { findImports, toOurFormat } from "../../src/config/imports/find.ts";
 import { DIALECTS } from "../../src/config/imports/read.ts";
+import { placeOf } from "../../src/config/place.ts";
 import type { ConfigStoreOptions, ConfigView } from "../../src/config/store.ts";
 import type { ServerSpec } from "../../src/server-spec.ts";
 import { ConfigHome } from "../support/config-home.ts";
@@ -99,6 +101,22 @@ describe("claude-code", () => {
     expect(enabled(view)).toEqual(["local", "remote", "events", "helper", "socket", "shared", "mine"]);
   });
 
+  it.each([
+    ["with forward slashes", { "D:/work/game": "mine" }],
+    [
+      "with forward slashes, whatever else the file has of other tools",
+      { "D:\\work\\game": "x", "D:/work/game": "mine" },
+    ],
+    ["with the other case of the drive", { "d:/work/game": "mine" }],
+    ["with backslashes, as it once was", { "D:\\work\\game": "mine", "D:/work": "x" }],
+  ])("finds this project on Windows under its path %s", (_, servers) => {
+    const projects = Object.fromEntries(
+      Object.entries(servers).map(([path, command]) => [path, { mcpServers: { s: { command } } }]),
+    );
+    const where = { ...placeOf({ ...place, platform: "win32" }), cwd: "D:\\work\\game" };
+    expect([...claudeCode.servers({ projects }, where)]).toEqual([{ name: "s", raw: { command: "mine" } }]);
+  });
+
   it("is found under CLAUDE_CONFIG_DIR", async () => {
     place.env.CLAUDE_CONFIG_DIR = join(place.home, "claude");
     place.user("claude/.claude.json", { mcpServers: { s: { command: "x" } } });
@@ -111,6 +129,7 @@ describe("claude-desktop", () => {
     ["linux", ".config/Claude"],
     ["darwin", "Library/Application Support/Claude"],
     ["win32", "AppData/Roaming/Claude"],
+    ["win32", "AppData/Local/Packages/Claude_pzs8sxrjxfjjc/LocalCache/Roaming/Claude"],
   ] as const)("gives its servers on %s, their texts taken literally", async (platform, folder) => {
     place.user(`${folder}/claude_desktop_config.json`, {
       mcpServers: { "My Server": { command: "npx", args: ["-y", "${NAME}"], env: { A: "$${X}" } } },

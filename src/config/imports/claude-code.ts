@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { isObject } from "../../protocol/jsonrpc.ts";
 import { realPath } from "../../real-path.ts";
 import type { Json } from "../document.ts";
+import type { Place } from "../place.ts";
 import type { Dialect, ImportedServer } from "./dialect.ts";
 import { Draft, serversIn } from "./draft.ts";
 import { ours } from "./placeholders.ts";
@@ -12,8 +13,8 @@ import { ours } from "./placeholders.ts";
  */
 export const claudeCode: Dialect = {
   files: ({ claudeHome }) => [{ path: join(claudeHome, ".claude.json"), level: "user", format: "json" }],
-  *servers(document, { cwd }) {
-    const project = projectOf(document, cwd);
+  *servers(document, place) {
+    const project = projectOf(document, place);
     const disabled = new Set([project.disabledMcpServers].flat());
     for (const [name, server] of serversIn(document.mcpServers)) yield read(name, server, disabled);
     for (const [name, server] of serversIn(project.mcpServers)) yield read(name, server, disabled);
@@ -26,13 +27,22 @@ function read(name: string, server: Json, disabled: ReadonlySet<unknown>): Impor
   return (disabled.has(name) ? draft.put("enabled", false) : draft).as(name);
 }
 
-function projectOf({ projects }: Json, cwd: string): Json {
+function projectOf({ projects }: Json, { cwd, platform }: Place): Json {
   if (!isObject(projects)) return {};
+  const isWindows = platform === "win32";
   for (const path of [cwd, real(cwd)]) {
-    const project = Object.hasOwn(projects, path) ? projects[path] : undefined;
+    // On Windows it writes paths with slashes; other programs, and it itself once, with backslashes.
+    const names = isWindows ? Object.keys(projects).filter((name) => portable(name) === portable(path)) : [path];
+    const name = names.find((each) => !each.includes("\\")) ?? names[0] ?? path;
+    const project = Object.hasOwn(projects, name) ? projects[name] : undefined;
     if (isObject(project)) return project;
   }
   return {};
+}
+
+/** A path on Windows with slashes, and its drive in capitals. */
+function portable(path: string): string {
+  return path.replaceAll("\\", "/").replace(/^[a-z]:/, (drive) => drive.toUpperCase());
 }
 
 function real(path: string): string {
