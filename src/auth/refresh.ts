@@ -1,4 +1,4 @@
-import { clientOf, withCredentials } from "./client-choice.ts";
+import { clientOf, mayUse, withCredentials } from "./client-choice.ts";
 import { type AuthContext, cancelledBy, oauthErrorOf } from "./context.ts";
 import { renewedGrant } from "./grants.ts";
 import type { Party } from "./party.ts";
@@ -43,7 +43,11 @@ export async function refreshGrant(
 ): Promise<RefreshOutcome> {
   const { context, store, state } = scene;
   const change = async (record: SignInRecord): Promise<{ value: RefreshOutcome; record?: SignInRecord }> => {
-    const stored = record.grants.find((each) => sameKey(each, grant));
+    // The newest, which another process may have got with another client: renewed, the older would take its place.
+    const { issuer, resource } = grant;
+    const stored = record.grants.find(
+      (each) => each.issuer === issuer && each.resource === resource && mayUse(each, context),
+    );
     if (stored === undefined) {
       state.grant = undefined; // Logged out meanwhile.
       return { value: "refused" };

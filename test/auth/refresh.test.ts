@@ -334,6 +334,20 @@ describe("tokens", () => {
     expect(opened).toHaveLength(1);
   });
 
+  it("that another process got with another client take the place of those that end, which are not renewed any more", async () => {
+    resource.challenge = () => `scope="read", resource_metadata="${resource.origin}${resource.metadataPath}"`;
+    const mine = withBrowser(resource.url, { store });
+    const other = withBrowser(resource.url, { store: elsewhere() });
+    await call(mine.authorizer, resource.url);
+    resource.needs = "read write";
+    expect(await call(other.authorizer, resource.url)).toEqual({ status: 200, answered: 1 });
+    expect(server.requests("/register")).toHaveLength(2);
+    jump(3595_000);
+    expect(await call(mine.authorizer, resource.url)).toEqual({ status: 200, answered: 0 });
+    expect(mine.opened).toHaveLength(1);
+    expect((await store.read(resource.url)).grants.map(({ scope }) => scope)).toEqual(["read write", "read"]);
+  });
+
   it("that another process got meanwhile are found in the store", async () => {
     const [a, b] = [
       withBrowser(resource.url, { store, settings: {} }),
