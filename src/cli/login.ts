@@ -77,8 +77,8 @@ async function targetOf(command: string, words: readonly string[], options: Opti
   });
 }
 
-async function show(url: string, { browser }: Options, terminal: Terminal): Promise<void> {
-  if (browser === false) {
+async function show(url: string, options: Options, terminal: Terminal): Promise<void> {
+  if (options.browser === false) {
     const end = new URL(url).searchParams.get("redirect_uri") ?? "";
     terminal.note(
       `Open this address, and sign in:\n\n  ${url}\n\nOn another machine, paste the address it ends at (it begins with ${end}) here:`,
@@ -87,19 +87,20 @@ async function show(url: string, { browser }: Options, terminal: Terminal): Prom
   }
   terminal.note(`The browser opens. If it does not, open this address yourself:\n\n  ${url}\n`);
   const { openInBrowser } = await import("./browser.ts");
-  await openInBrowser(url).catch(() =>
-    terminal.note("No browser could be started. Paste the address it ends at here:"),
-  );
+  const instead = takesPasted(terminal, options)
+    ? "Paste the address it ends at here:"
+    : "With --no-browser the address that the sign-in ends at is taken from stdin.";
+  await openInBrowser(url).catch(() => terminal.note(`No browser could be started. ${instead}`));
+}
+
+/** Not without a terminal, unless it was asked for: what stands in stdin then is somebody else's. */
+function takesPasted(terminal: Terminal, { browser }: Options): boolean {
+  return browser === false || terminal.interactive;
 }
 
 /** Takes the address from a person whose browser runs elsewhere; the callback itself may still come first. */
-function takePasted(
-  authorizer: OAuthAuthorizer,
-  terminal: Terminal,
-  withdrawn: AbortSignal,
-  { browser }: Options,
-): void {
-  if (browser !== false && !terminal.interactive) return;
+function takePasted(authorizer: OAuthAuthorizer, terminal: Terminal, withdrawn: AbortSignal, options: Options): void {
+  if (!takesPasted(terminal, options)) return;
   const reader = createInterface({ input: process.stdin });
   withdrawn.addEventListener("abort", () => reader.close(), { once: true });
   if (withdrawn.aborted) reader.close();

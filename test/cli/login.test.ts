@@ -6,6 +6,8 @@ import { FakeAuthorizationServer, FakeResource, json } from "../support/fake-oau
 import { browse } from "../support/oauth-client.ts";
 import { waitFor } from "../support/wait.ts";
 
+const onLinux = process.platform === "linux" ? it : it.skip;
+
 let shell: Shell;
 let authority: FakeAuthorizationServer;
 let resource: FakeResource;
@@ -77,6 +79,19 @@ describe("rpi-mcp login and logout", () => {
     expect(status).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ state: "signed_in", issuer: authority.issuer });
     expect(stderr).toContain("not the address this sign-in ends at");
+  });
+
+  onLinux("asks for no pasted address where it takes none: without a terminal to read it from", async () => {
+    const child = shell.start(["login", "shop", ...servers], { env: { ...env(), PATH: shell.root } });
+    const end = ended(child);
+    let stderr = "";
+    child.stderr.on("data", (chunk: Buffer) => {
+      stderr += chunk.toString();
+    });
+    await waitFor("the word about the browser", () => stderr.includes("No browser could be started"));
+    child.kill("SIGINT");
+    expect((await end).stderr).toMatch(/No browser could be started\. With --no-browser .* from stdin\./);
+    expect(stderr).not.toContain("Paste");
   });
 
   it("says where it signed in without what a terminal would interpret, whatever that calls itself", async () => {
