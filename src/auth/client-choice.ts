@@ -75,11 +75,14 @@ export async function registerClient(
     throw metadata.assumed === true ? noneThere(context, error) : refused(context, error);
   });
   const { clientId, clientSecret, secretExpiresAt } = registration;
+  // A secret that nobody asked for, and without a word on how it is shown, is shown as those are that an entry has.
+  const isUnasked = clientSecret !== undefined && metadata.token_endpoint_auth_methods_supported === undefined;
+  const authMethod = registration.method ?? (isUnasked ? undefined : method);
   return {
     issuer: metadata.issuer,
     kind: "registered",
     clientId,
-    authMethod: registration.method ?? method,
+    ...(authMethod === undefined ? {} : { authMethod }),
     ...(clientSecret === undefined ? {} : { clientSecret }),
     ...(redirectUri === undefined ? {} : { redirectUri }),
     ...(scope === undefined ? {} : { scope }),

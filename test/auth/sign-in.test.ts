@@ -331,6 +331,19 @@ describe("the client", () => {
     expect(redactor.text(`registered-secret and ${authorization}`)).toBe("[redacted] and Basic [redacted]");
   });
 
+  it.each([
+    ["shows", undefined, /^Basic /],
+    ["does not show", ["none"], /^$/],
+  ])(
+    "%s a secret that its registration gave without a method, where the server takes %j",
+    async (_, methods, shown) => {
+      server.metadata = { token_endpoint_auth_methods_supported: methods };
+      server.registered = { client_secret: "registered-secret", token_endpoint_auth_method: undefined };
+      expect(await call(withBrowser(resource.url).authorizer, resource.url)).toMatchObject({ status: 200 });
+      expect(server.requests("/token")[0]?.headers.authorization ?? "").toMatch(shown);
+    },
+  );
+
   it("shows no secret where its registration gave none, whatever method that names", async () => {
     server.metadata = { token_endpoint_auth_methods_supported: ["client_secret_basic"] };
     server.registered = { token_endpoint_auth_method: "client_secret_post" };
