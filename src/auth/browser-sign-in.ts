@@ -134,7 +134,7 @@ async function clientFor(
 }
 
 function partyOf({ context, metadata, proofKey }: BrowserSignIn, signal: AbortSignal): Omit<Party, "client"> {
-  return { context, metadata, signal, ...(proofKey === undefined ? {} : { proofKey }) };
+  return { context, metadata, signal, proofKey };
 }
 
 async function waitForPerson(

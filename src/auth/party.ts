@@ -20,7 +20,7 @@ export interface Party {
   readonly metadata: ServerMetadata;
   readonly client: OAuthClient;
   /** Tokens are to be bound to it. */
-  readonly proofKey?: ProofKey;
+  readonly proofKey?: ProofKey | undefined;
   readonly signal: AbortSignal;
 }
 

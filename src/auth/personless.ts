@@ -26,13 +26,7 @@ export async function requestPersonless(grant: PersonlessGrant, signal: AbortSig
   const client = await clientOfGrant(grant, signal);
   const oauthClient: OAuthClient =
     client.clientId === "" ? { method: "none" } : await withCredentials(context, metadata, client);
-  const party: Party = {
-    context,
-    metadata,
-    client: oauthClient,
-    signal,
-    ...(proofKey === undefined ? {} : { proofKey }),
-  };
+  const party: Party = { context, metadata, client: oauthClient, signal, proofKey };
   const { GRANT, requestTokens } = await import("./oauth.ts");
   if (context.settings.grantType === "client_credentials") {
     return { client, tokens: await requestTokens(party, "client_credentials", { resource, scope }) };

@@ -100,8 +100,7 @@ async function request(
   };
   signal.addEventListener("abort", abort, { once: true });
   try {
-    const bound = proofKey === undefined ? {} : { proofKey };
-    const party: Party = { context, metadata, client: oauthClient, signal: ending.signal, ...bound };
+    const party: Party = { context, metadata, client: oauthClient, signal: ending.signal, proofKey };
     return renewedGrant(grant, await refresh(party, grant.refreshToken ?? "", grant.resource), metadata);
   } finally {
     signal.removeEventListener("abort", abort);
