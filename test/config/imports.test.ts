@@ -1,4 +1,4 @@
-import { chmodSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, sep } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { claudeCode } from "../../src/config/imports/claude-code.ts";
@@ -115,6 +115,20 @@ describe("claude-code", () => {
     );
     const where = { ...placeOf({ ...place, platform: "win32" }), cwd: "D:\\work\\game" };
     expect([...claudeCode.servers({ projects }, where)]).toEqual([{ name: "s", raw: { command: "mine" } }]);
+  });
+
+  it("finds this project under the root of its repository, and under its own path where that has no entry", () => {
+    const cwd = join(place.cwd, "packages", "a");
+    mkdirSync(cwd, { recursive: true });
+    mkdirSync(join(place.cwd, ".git"));
+    const entry = (command: string): object => ({ mcpServers: { s: { command } } });
+    const found = (projects: Record<string, object>): unknown[] =>
+      [...claudeCode.servers({ projects }, placeOf({ ...place, cwd, platform: "linux" }))].map(
+        ({ raw }) => raw.command,
+      );
+    expect(found({ [place.cwd]: entry("root"), [cwd]: entry("own") })).toEqual(["root"]);
+    expect(found({ [cwd]: entry("own") })).toEqual(["own"]);
+    expect(found({ [join(place.cwd, "packages")]: entry("neither") })).toEqual([]);
   });
 
   it("is found under CLAUDE_CONFIG_DIR", async () => {

@@ -1,4 +1,5 @@
-import { join } from "node:path";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { isObject } from "../../protocol/jsonrpc.ts";
 import { realPath } from "../../real-path.ts";
 import type { Json } from "../document.ts";
@@ -30,7 +31,9 @@ function read(name: string, server: Json, disabled: ReadonlySet<unknown>): Impor
 function projectOf({ projects }: Json, { cwd, platform }: Place): Json {
   if (!isObject(projects)) return {};
   const isWindows = platform === "win32";
-  for (const path of [cwd, real(cwd)]) {
+  const repository = repositoryOf(cwd);
+  // The repository it is run in is the project; it once was the folder itself.
+  for (const path of new Set([repository, real(repository), cwd, real(cwd)])) {
     // On Windows it writes paths with slashes; other programs, and it itself once, with backslashes.
     const names = isWindows ? Object.keys(projects).filter((name) => portable(name) === portable(path)) : [path];
     const name = names.find((each) => !each.includes("\\")) ?? names[0] ?? path;
@@ -38,6 +41,14 @@ function projectOf({ projects }: Json, { cwd, platform }: Place): Json {
     if (isObject(project)) return project;
   }
   return {};
+}
+
+/** The folder that holds the repository which a folder is in; the folder itself where it is in none. */
+function repositoryOf(path: string): string {
+  for (let folder = path; ; folder = dirname(folder)) {
+    if (existsSync(join(folder, ".git"))) return folder;
+    if (dirname(folder) === folder) return path;
+  }
 }
 
 /** A path on Windows with slashes, and its drive in capitals. */
