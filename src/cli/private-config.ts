@@ -2,40 +2,61 @@ import { rmSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join, sep } from "node:path";
+import { shellLine } from "../command-line.ts";
 import { literal } from "../config/expand.ts";
+import { maskedUrl } from "../config/written-secrets.ts";
+import { StepError } from "../plugin/drive.ts";
 import { fromProcessFolder } from "../process-folder.ts";
 
 /** A config file for one run, with what the command line says of a server and the tools' parameters cannot say. */
 export interface PrivateConfig {
   readonly configPath: string;
   readonly server: string;
+  /** A failure as it reads for who knows of no file: the one it names is gone by then. */
+  retold(error: unknown): unknown;
   remove(): Promise<void>;
+}
+
+interface Written {
+  readonly server: string;
+  readonly entry: object;
+  /** What a login names in place of server and file. */
+  readonly login: string;
 }
 
 /** A remote server with its headers; variables stay unexpanded in them. */
 export function writeRemote(url: string, headers: readonly string[]): Promise<PrivateConfig> {
-  const host = URL.canParse(url) ? new URL(url).host : "";
-  return write(serverName(host, "url"), { url: literal(url), headers: Object.fromEntries(headers.map(split)) });
+  const server = serverName(URL.canParse(url) ? new URL(url).host : "", "url");
+  const entry = { url: literal(url), headers: Object.fromEntries(headers.map(split)) };
+  return write({ server, entry, login: shellLine([maskedUrl(url)]) });
 }
 
 /** A program; the shell has expanded what was to be expanded. */
 export function writeProgram([command = "", ...args]: readonly string[]): Promise<PrivateConfig> {
-  const name = serverName(basename(command).replace(/\.\w+$/, ""), "program");
+  const server = serverName(basename(command).replace(/\.\w+$/, ""), "program");
   // Where the person is, which is where a shell would have looked.
   const file = command.includes("/") || command.includes(sep) ? fromProcessFolder(command) : command;
-  return write(name, { command: literal(file), args: args.map(literal) });
+  return write({ server, entry: { command: literal(file), args: args.map(literal) }, login: server });
 }
 
 /** Readable by nobody else. */
-async function write(server: string, entry: object): Promise<PrivateConfig> {
+async function write({ server, entry, login }: Written): Promise<PrivateConfig> {
   const folder = await mkdtemp(join(tmpdir(), "rpi-mcp-cli-"));
   const onExit = (): void => rmSync(folder, { recursive: true, force: true });
   process.on("exit", onExit);
   const configPath = join(folder, "mcp.json");
   await writeFile(configPath, JSON.stringify({ mcpServers: { [server]: entry } }), { mode: 0o600, flag: "wx" });
+  const text = (said: string): string =>
+    said.replaceAll(shellLine([server, "--config", configPath]), () => login).replaceAll(` in ${configPath}`, "");
   return {
     configPath,
     server,
+    retold: (error) => {
+      if (!(error instanceof StepError)) return error;
+      const { code, message, details } = error;
+      const { hint } = details;
+      return new StepError(code, text(message), { ...details, ...(typeof hint === "string" && { hint: text(hint) }) });
+    },
     remove: async () => {
       process.off("exit", onExit);
       await rm(folder, { recursive: true, force: true });

@@ -79,18 +79,20 @@ export class Session {
   }
 
   /** Calls one of the three tools, with `--timeout` unless the parameters say otherwise. @throws StepError */
-  call({ tool, params, onPartial }: CallTool): Promise<AgentToolResult> {
+  async call({ tool, params, onPartial }: CallTool): Promise<AgentToolResult> {
     const { timeout } = this.#context.options;
     const { configPath } = params;
     this.#named.configPath = typeof configPath === "string" ? configPath : undefined;
-    return this.#host.call(
-      tool,
-      { ...(timeout === undefined ? {} : { timeoutSeconds: timeout }), ...params },
-      {
+    const all = { ...(timeout === undefined ? {} : { timeoutSeconds: timeout }), ...params };
+    const progress = onPartial && ((partial: AgentToolResult): void => onPartial(progressText(partial)));
+    try {
+      return await this.#host.call(tool, all, {
         signal: this.#context.signal,
-        ...(onPartial === undefined ? {} : { onPartial: (partial) => onPartial(progressText(partial)) }),
-      },
-    );
+        ...(progress === undefined ? {} : { onPartial: progress }),
+      });
+    } catch (error) {
+      throw this.#private === undefined ? error : this.#private.retold(error);
+    }
   }
 }
 

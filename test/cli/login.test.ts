@@ -150,6 +150,12 @@ describe("rpi-mcp login and logout", () => {
     expect((await shell.run(["logout", "nobody", ...servers], { env: env() })).status).toBe(1);
   });
 
+  it("is told by the address where a header was given, not by the private file that is gone by then", async () => {
+    const { stderr } = await shell.run(["call", "--url", resource.url, "--header", "X-Team: a", "any"], { env: env() });
+    expect(stderr).toContain(`rpi-mcp login ${resource.url}`);
+    expect(stderr).not.toContain("--config");
+  });
+
   it("is what a call tells to do when the server asks for a sign-in", async () => {
     const { status, stderr } = await shell.run(["call", "shop", "any", ...servers], { env: env() });
     expect(status).toBe(1);
