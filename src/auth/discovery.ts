@@ -75,7 +75,8 @@ async function resourceMetadata(
   const pointed = pointer === undefined ? undefined : sameOrigin(context, pointer);
   const { origin, pathname } = context.url;
   const root = `${origin}/.well-known/oauth-protected-resource`;
-  const usual = [pathname === "/" ? root : `${root}${pathname}`, root];
+  // The SDKs' servers are often mounted at a path with a slash at its end, and have their metadata at the one without.
+  const usual = [pathname, pathname.replace(/\/$/, ""), ""].map((path) => (path === "/" ? root : `${root}${path}`));
   // Where the challenge points wrong, as some do behind a proxy, the metadata is still at its usual place.
   for (const place of new Set([...(pointed === undefined ? [] : [pointed.href]), ...usual])) {
     const url = new URL(place);

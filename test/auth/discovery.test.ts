@@ -87,6 +87,18 @@ describe("resource metadata", () => {
     expect(server.requests("/authorize")[0]?.query.get("resource")).toBe(resource.origin);
   });
 
+  it("without a pointer is looked for with the slash that the address ends in, and without it", async () => {
+    const { resource } = await start((_, each) => {
+      each.path = "/mcp/";
+      each.challenge = () => "";
+    });
+    expect(await call(withBrowser(resource.url).authorizer, resource.url)).toMatchObject({ status: 200 });
+    expect(wellKnown(resource.seen)).toEqual([
+      "/.well-known/oauth-protected-resource/mcp/",
+      "/.well-known/oauth-protected-resource/mcp",
+    ]);
+  });
+
   it("gives the resource parameter exactly as it is written", async () => {
     const { server, resource } = await start((_, each) => {
       each.describe = () => ({ resource: `${each.origin}/`, authorization_servers: [each.trusted.issuer] });
