@@ -5,7 +5,7 @@ import type { ChallengeFacts } from "./challenge-facts.ts";
 import { KEY_HINT } from "./client-choice.ts";
 import { excerpt, failed } from "./context.ts";
 import { type Discovered, discover } from "./discovery.ts";
-import { newGrant } from "./grants.ts";
+import { newGrant, wasAskedFor } from "./grants.ts";
 import type { ProofKey } from "./keys.ts";
 import type { SignedIn } from "./party.ts";
 import { isPersonless, requestPersonless } from "./personless.ts";
@@ -77,7 +77,7 @@ async function refreshes(
 ): Promise<boolean> {
   const { asked } = authorization;
   if (grant.refreshToken === undefined || isPersonless(authorization.context)) return false;
-  if (asked.scope !== undefined && !covers(grant.scope, asked.scope)) return false;
+  if (asked.scope !== undefined && !wasAskedFor(grant, asked.scope)) return false;
   if (isRefusedAgain(authorization, grant)) return false;
   try {
     return (await refreshGrant(authorization, grant, authorizationServer, signal)) === "renewed";

@@ -1,5 +1,6 @@
 import type { ProofKey } from "./keys.ts";
 import type { Tokens } from "./party.ts";
+import { covers } from "./scopes.ts";
 import type { ServerMetadata } from "./server-metadata.ts";
 import type { StoredClient, StoredGrant } from "./store/record.ts";
 
@@ -46,6 +47,11 @@ function timed(tokens: Tokens): Pick<StoredGrant, "accessToken" | "tokenType" | 
   const obtainedAt = Date.now();
   const base = { accessToken, tokenType, obtainedAt };
   return expiresInSeconds === undefined ? base : { ...base, expiresAt: obtainedAt + expiresInSeconds * 1000 };
+}
+
+/** Whether the scopes are in what was granted or asked for: some authorization servers grant it under other names (Google). */
+export function wasAskedFor({ scope, requestedScope }: StoredGrant, asked: string | undefined): boolean {
+  return covers(scope, asked) || covers(requestedScope, asked);
 }
 
 /**

@@ -9,11 +9,10 @@ import { type OAuthSettings, oauthSecrets } from "../server-spec.ts";
 import { type Authorization, authorize, renew } from "./authorize.ts";
 import { type ChallengeFacts, nonceOf, readChallenge, tokenOf } from "./challenge-facts.ts";
 import { type AuthContext, authContext, failed } from "./context.ts";
-import { isEnding } from "./grants.ts";
+import { isEnding, wasAskedFor } from "./grants.ts";
 import { exchange } from "./oauth-request.ts";
 import { isPersonless } from "./personless.ts";
 import { newestGrant, type ResourceState, stateOf } from "./resource-state.ts";
-import { covers } from "./scopes.ts";
 import { abortable, SharedWork } from "./shared-work.ts";
 import type { StoredGrant } from "./store/record.ts";
 import type { TokenStore } from "./store/token-store.ts";
@@ -139,7 +138,7 @@ export class OAuthAuthorizer implements Authorizer {
     const enough = (grant: StoredGrant | undefined): boolean =>
       grant !== undefined &&
       grant.accessToken !== asked.refused &&
-      ((status === 401 && asked.scope === undefined) || covers(grant.scope, asked.scope));
+      ((status === 401 && asked.scope === undefined) || wasAskedFor(grant, asked.scope));
     if (enough(state.grant)) return true;
     const stored = newestGrant(await this.#options.store.read(this.#context.url.href), this.#context);
     state.loaded = true;

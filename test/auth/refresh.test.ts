@@ -79,6 +79,22 @@ describe("a token that ends", () => {
     expect(grantTypes()).toEqual(["authorization_code", "authorization_code"]);
   });
 
+  it("is renewed also where its server granted what was asked for under other names", async () => {
+    resource.challenge = () => `scope="email", resource_metadata="${resource.origin}${resource.metadataPath}"`;
+    server.tokenAnswer = (answer) => ({ ...answer, scope: "https://as.example/auth/email" });
+    const { authorizer, opened } = withBrowser(resource.url, { store });
+    await call(authorizer, resource.url);
+    server.live.clear();
+    expect(await call(authorizer, resource.url)).toEqual({ status: 200, answered: 1 });
+    expect(grantTypes()).toEqual(["authorization_code", "refresh_token"]);
+    expect(opened).toHaveLength(1);
+    const behind = authorizerFor(resource.url, { store: elsewhere(), settings: {} });
+    await behind.headers({ method: "POST", url: resource.url }, { signal: new AbortController().signal });
+    server.live.clear();
+    await call(authorizer, resource.url);
+    expect(await call(behind, resource.url)).toEqual({ status: 200, answered: 1 });
+  });
+
   it("is renewed without anybody to ask, with what the store has", async () => {
     await call(withBrowser(resource.url, { store }).authorizer, resource.url);
     server.live.clear();
