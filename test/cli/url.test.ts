@@ -108,11 +108,12 @@ describe("--header", () => {
     expect(stderr).not.toContain("another-secret");
   });
 
-  it("names a variable that is not set, and sends nothing", async () => {
+  it("names a variable that is not set, and not the private file, and sends nothing", async () => {
     const before = server.seen.length;
     const { status, stderr } = await shell.run(["list", "--url", server.url("guarded"), ...header]);
     expect([status, server.seen.length]).toEqual([1, before]);
-    expect(stderr).toContain("SECRET_KEY");
+    expect(stderr).toMatch(/headers\.X-Key uses \$\{SECRET_KEY\}, which is not set/);
+    expect(stderr).not.toContain("mcp.json");
   });
 
   it("works with every command that contacts a server", async () => {
