@@ -10,6 +10,11 @@ export const KEY_HINT = 'If it wants a key or a password, set that in the "heade
 
 const CLIENT_HINT = 'Register an application there and set "clientId" in the oauth settings of its entry.';
 const METHODS: readonly AuthMethod[] = ["none", "client_secret_basic", "client_secret_post", "private_key_jwt"];
+/**
+ * To register for, the best first. A native client cannot keep a secret: one is taken only where the server insists, and shown in
+ * the form, where servers made with the Python SDK look for the client's name also of those that show theirs in a header.
+ */
+const ASKED_FOR: readonly AuthMethod[] = ["none", "client_secret_post", "client_secret_basic"];
 
 /**
  * The client the entry or the store already has for this authorization server, in the specification's order:
@@ -170,9 +175,8 @@ function refuseMoved(context: AuthContext, record: SignInRecord, clientId: strin
 function methodToAskFor(context: AuthContext, metadata: ServerMetadata): string {
   const { tokenEndpointAuthMethod } = context.settings;
   const supported = metadata.token_endpoint_auth_methods_supported;
-  // A native client cannot keep a secret; one is taken only where the server insists.
   if (tokenEndpointAuthMethod !== undefined || supported === undefined) return tokenEndpointAuthMethod ?? "none";
-  return METHODS.find((method) => method !== "private_key_jwt" && supported.includes(method)) ?? "none";
+  return ASKED_FOR.find((method) => supported.includes(method)) ?? "none";
 }
 
 function authMethod(

@@ -14,8 +14,10 @@ const TOKEN_TYPE = {
   idToken: "urn:ietf:params:oauth:token-type:id_token",
   grant: "urn:ietf:params:oauth:token-type:id-jag",
 } as const;
-/** What to do about errors that the entry can prevent. */
+/** What to do about errors that the entry can prevent; of the client only where the entry names it. */
+const CLIENT = "invalid_client";
 const REMEDIES: ReadonlyMap<string, string> = new Map([
+  [CLIENT, 'Check "clientId", "clientSecret" and "tokenEndpointAuthMethod" in its oauth settings.'],
   ["invalid_scope", 'Set "scope" in its oauth settings to what is granted there.'],
   [
     "invalid_target",
@@ -233,7 +235,8 @@ async function explained<T>({ context, metadata }: Party, run: () => Promise<T>)
     if (error instanceof oauth.ResponseBodyError || error instanceof oauth.AuthorizationResponseError) {
       const description = error.error_description ? ` (${excerpt(error.error_description, context.limits)})` : "";
       const oauthError = excerpt(error.error, context.limits);
-      const hint = REMEDIES.get(error.error);
+      const isOurs = error.error === CLIENT && context.settings.clientId === undefined;
+      const hint = isOurs ? undefined : REMEDIES.get(error.error);
       throw failed(context, `${host} answered ${oauthError}${description}`, { oauthError, ...(hint && { hint }) });
     }
     throw failed(context, `the answer of ${host} was refused: ${excerpt(reasonOf(error), context.limits)}`);

@@ -432,6 +432,13 @@ describe("the authorization response", () => {
     expect((await refusal()).message).toMatch(hint);
   });
 
+  it("with an error about the configured client says what to check", async () => {
+    server.overrides.set("/token", (_, response) => json(response, 401, { error: "invalid_client" }));
+    const { authorizer } = withBrowser(resource.url, { settings: { clientId: "mine", clientSecret: "its-secret" } });
+    await expect(call(authorizer, resource.url)).rejects.toThrow('Check "clientId", "clientSecret" and');
+    expect((await refusal()).message).not.toContain("Check");
+  });
+
   it("with another state is a stranger's: told so, and the wait goes on", async () => {
     const strangers: Promise<{ status: number }>[] = [];
     const { authorizer } = withBrowser(resource.url, {

@@ -331,6 +331,15 @@ describe("the client", () => {
     expect(redactor.text(`registered-secret and ${authorization}`)).toBe("[redacted] and Basic [redacted]");
   });
 
+  it("registers to show its secret in the form where the server takes nobody without one: those in Python look for its name there", async () => {
+    server.metadata = { token_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post"] };
+    server.registered = { client_secret: "registered-secret" };
+    expect(await call(withBrowser(resource.url).authorizer, resource.url)).toMatchObject({ status: 200 });
+    const { client_id: id } = Object.fromEntries(server.requests("/authorize")[0]?.query ?? []);
+    const { form } = server.requests("/token")[0] ?? {};
+    expect([form?.get("client_id"), form?.get("client_secret")]).toEqual([id, "registered-secret"]);
+  });
+
   it.each([
     ["shows", undefined, /^Basic /],
     ["does not show", ["none"], /^$/],
