@@ -28,6 +28,7 @@ export function knownClient(
 ): StoredClient | undefined {
   const { clientId, clientMetadataUrl } = context.settings;
   const { issuer } = metadata;
+  const asked = askedFor(context, scope);
   if (clientId !== undefined) {
     refuseMoved(context, record, clientId, issuer);
     return { issuer, kind: "preregistered", clientId };
@@ -44,7 +45,7 @@ export function knownClient(
       client.kind === "registered" &&
       client.issuer === issuer &&
       client.doubtful !== true &&
-      covers(client.scope ?? "", scope) &&
+      covers(client.scope ?? "", asked) &&
       (client.secretExpiresAt === undefined || client.secretExpiresAt > Date.now()),
   );
 }
@@ -67,7 +68,8 @@ export async function registerClient(
   }
   const supported = metadata.grant_types_supported;
   const method = methodToAskFor(context, metadata);
-  const registering = registerFor(scope, party, {
+  const asked = askedFor(context, scope);
+  const registering = registerFor(asked, party, {
     client_name: context.clientInfo.name,
     application_type: "native",
     // What would not be understood may make the server refuse the whole registration.
@@ -90,9 +92,14 @@ export async function registerClient(
     ...(authMethod === undefined ? {} : { authMethod }),
     ...(clientSecret === undefined ? {} : { clientSecret }),
     ...(redirectUri === undefined ? {} : { redirectUri }),
-    ...(scope === undefined ? {} : { scope }),
+    ...(asked === undefined ? {} : { scope: asked }),
     ...(secretExpiresAt === undefined ? {} : { secretExpiresAt }),
   };
+}
+
+/** What a sign-in for this scope asks for: that of the entry's parameters stands in place of any other. */
+function askedFor({ settings }: AuthContext, scope: string | undefined): string | undefined {
+  return (settings.parameters?.["scope"] ?? scope) || undefined;
 }
 
 /** Some let a client ask for the scopes alone that it registered for; others (Keycloak) refuse to register it for any. */

@@ -18,7 +18,7 @@ const TOKEN_TYPE = {
 const CLIENT = "invalid_client";
 const REMEDIES: ReadonlyMap<string, string> = new Map([
   [CLIENT, 'Check "clientId", "clientSecret" and "tokenEndpointAuthMethod" in its oauth settings.'],
-  ["invalid_scope", 'Set "scope" in its oauth settings to what is granted there.'],
+  ["invalid_scope", 'Set "parameters" in its oauth settings to {"scope": "…"}, with what is granted there.'],
   [
     "invalid_target",
     'Set "parameters" in its oauth settings to {"resource": ""}, or to the resource that is known there.',

@@ -422,7 +422,7 @@ describe("the authorization response", () => {
   });
 
   it.each([
-    ["invalid_scope", /Set "scope" in its oauth settings/],
+    ["invalid_scope", /Set "parameters" in its oauth settings to \{"scope": "…"\}/],
     ["invalid_target", /Set "parameters" in its oauth settings to \{"resource": ""\}/],
   ])("with %s says what to set", async (code, hint) => {
     server.redirectBack = (url) => {

@@ -232,6 +232,15 @@ describe("the client", () => {
     expect(JSON.parse(server.requests("/register")[0]?.text ?? "")).toMatchObject({ scope: "read" });
   });
 
+  it("registers for the scopes of the entry's parameters, which it asks for in place of any other", async () => {
+    server.limitsScopes = true;
+    resource.challenge = () => `scope="read", resource_metadata="${resource.origin}${resource.metadataPath}"`;
+    const { authorizer } = withBrowser(resource.url, { settings: { parameters: { scope: "granted" } } });
+    expect(await call(authorizer, resource.url)).toMatchObject({ status: 200 });
+    await authorizer.signIn(new AbortController().signal);
+    expect(server.requests("/register").map(({ text }) => JSON.parse(text).scope)).toEqual(["granted"]);
+  });
+
   it("registers anew for a scope that it has not registered for", async () => {
     server.limitsScopes = true;
     resource.challenge = () => `scope="read", resource_metadata="${resource.origin}${resource.metadataPath}"`;
