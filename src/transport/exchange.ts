@@ -103,6 +103,8 @@ export class Exchange implements CancelListener, Rostered {
     this.#connected = sent.reusedSocket;
     if (!this.#connected) sent.once("socket", (socket) => this.#onSocket(socket));
     sent.on("response", (message) => {
+      // Given up a moment ago, it is about to be closed: nobody may take this for the beginning of something.
+      if (this.#over) return;
       this.#message = message;
       onResponse(new HttpResponse(message, this));
     });

@@ -62,6 +62,20 @@ const ASKS_SELDOM: Scenario = {
   },
 };
 
+/** The same, but where it does not ask it begins the stream together with the answer. */
+const ASKS_ONCE_IT_IS_LATE: Scenario = {
+  ...ASKS_SELDOM,
+  post: (exchange) => {
+    const handled = ASKS_SELDOM.post?.(exchange);
+    const stream = streams.at(-1);
+    if (exchange.seen.rpc.method === "tools/call" && stream !== undefined && !begun.has(stream)) {
+      begun.add(stream);
+      stream.begin();
+    }
+    return handled;
+  },
+};
+
 function asText({ seen }: FaultExchange): object {
   return { content: [{ type: "text", text: JSON.stringify(seen.rpc.result) }] };
 }
@@ -95,6 +109,7 @@ const server = FaultServer.forTests({
   asks: ASKS,
   "asks-late": ASKS_LATE,
   "asks-seldom": ASKS_SELDOM,
+  "asks-once-it-is-late": ASKS_ONCE_IT_IS_LATE,
   "get-404": refusing(404),
   "get-400": refusing(400),
   "get-401": refusing(401),
@@ -268,6 +283,12 @@ describe("the stream on which servers ask", () => {
     const host = setUp("asks-seldom");
     for (let call = 0; call <= LIMITS.resumeAttempts; call++)
       expect(textOf(await host.call("server", "echo", { text: "x" }))).toBe("x");
+    expect(jsonOf(await host.call("server", "echo"))).toEqual({ roots: ROOTS });
+  });
+
+  test("is opened anew where it began at the very moment in which it was given up", async () => {
+    const host = setUp("asks-once-it-is-late");
+    expect(textOf(await host.call("server", "echo", { text: "x" }))).toBe("x");
     expect(jsonOf(await host.call("server", "echo"))).toEqual({ roots: ROOTS });
   });
 
