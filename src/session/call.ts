@@ -6,6 +6,7 @@ import type { Limits } from "../limits.ts";
 import { isObject, type JsonRpcErrorObject, URL_ELICITATION_REQUIRED } from "../protocol/jsonrpc.ts";
 import type { InputPort } from "./input.ts";
 import type { Answer, RequestOptions } from "./pending.ts";
+import { QUESTION_SHARE } from "./questions.ts";
 import { rpcError } from "./rpc-error.ts";
 import type { Session } from "./session.ts";
 
@@ -70,7 +71,7 @@ async function rounds(conversation: Conversation, unfinished: Unfinished, first:
     }
     if (round === limits.inputRounds)
       throw new AdapterError("limit.rounds", { server: session.server, method, limit: limits.inputRounds });
-    const milliseconds = Math.min(options.timeoutMs, left());
+    const milliseconds = Math.min(options.timeoutMs, left() * QUESTION_SHARE);
     const inputResponses = await answers(conversation, method, outcome.requests, milliseconds, options.cancellation);
     if (options.cancellation?.cancelled) throw new AdapterError("cancelled", { server: session.server });
     const asked = {

@@ -5,6 +5,9 @@ import { INTERNAL_ERROR, type JsonRpcRequest, METHOD_NOT_FOUND, type RequestId }
 import { errorAnswer, type InputAnswer } from "./answer.ts";
 import type { InputPort } from "./input.ts";
 
+/** How much of the time that a call has left a question may take: its server still has to go on with the call. */
+export const QUESTION_SHARE = 0.8;
+
 export interface QuestionsOptions {
   readonly dialect: Dialect;
   readonly input: InputPort;

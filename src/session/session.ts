@@ -29,13 +29,11 @@ import {
   type RequestOptions,
 } from "./pending.ts";
 import { PendingTable } from "./pending-table.ts";
-import { Questions } from "./questions.ts";
+import { QUESTION_SHARE, Questions } from "./questions.ts";
 import { forRequest, gaveUp } from "./request-error.ts";
 
 /** Ids below are the opening's. */
 const FIRST_ID = 10;
-/** How much of the time that a call has left a question may take. */
-const QUESTION_SHARE = 0.8;
 
 export interface SessionOptions {
   readonly server: string;

@@ -295,6 +295,14 @@ describe.each(WAYS)("questions in results, over %s", (way) => {
 });
 
 describe("questions in results, whichever way", () => {
+  test("that a host never answers leave the server time to go on with the call", async () => {
+    const services: HostServices = { elicit: () => new Promise(() => undefined) };
+    const { host, server } = await setUp("stdio", "faults", { ...PINNED, maxTotalSeconds: 2 }, { services });
+    const answered = await host.call("server", "ask-then-work", {}, { timeoutSeconds: 2 });
+    expect(jsonOf(answered)).toEqual({ action: "cancel" });
+    expect(server.messages("notifications/cancelled")).toEqual([]);
+  });
+
   test("that were not declared are protocol_error, and nobody is asked", async () => {
     const services: HostServices = { elicit: async () => ({ action: "accept" }) };
     const { host, server } = await setUp("stdio", "faults", PINNED, { services });
