@@ -173,14 +173,12 @@ export class Pool {
 
   /** Idle connections are looked at only when one is needed: no timer runs for them. */
   #closeExpired(): void {
-    const now = clock.now();
-    this.#closeWhere((socket) => (socket[EXPIRES_AT] ?? now) <= now);
+    this.#closeWhere((socket) => idleMs(socket) >= (socket[KEPT_MS] ?? 0));
   }
 
   /** Closes every connection that has not been in use for so long. */
   #closeIdle(milliseconds: number): void {
-    const since = clock.now() - milliseconds;
-    this.#closeWhere((socket) => (socket[IDLE_SINCE] ?? 0) <= since);
+    this.#closeWhere((socket) => idleMs(socket) >= milliseconds);
   }
 
   /** Closes idle connections, which stand in the order in which they became idle, up to the first that may stay. */
@@ -200,10 +198,19 @@ function namesProxy(environment: NodeJS.ProcessEnv): boolean {
 
 const PROXY_VARIABLES = ["http_proxy", "https_proxy", "all_proxy"];
 
-const EXPIRES_AT = Symbol("expires at");
 const IDLE_SINCE = Symbol("idle since");
+const KEPT_MS = Symbol("kept ms");
 
-type IdleSocket = Socket & { [EXPIRES_AT]?: number; [IDLE_SINCE]?: number };
+type IdleSocket = Socket & { [IDLE_SINCE]?: { readonly now: number; readonly date: number }; [KEPT_MS]?: number };
+
+/**
+ * How long it has not been in use. By the calendar too: the clock that measures time stands still while the machine sleeps, and
+ * what was open before leads nowhere then, which nobody would be told.
+ */
+function idleMs({ [IDLE_SINCE]: since }: IdleSocket): number {
+  if (since === undefined) return Number.POSITIVE_INFINITY;
+  return Math.max(clock.now() - since.now, Date.now() - since.date);
+}
 
 function boundIdleTime(agent: Agent, idleSocketMs: number): void {
   // The type leaves out that the answer decides.
@@ -212,8 +219,8 @@ function boundIdleTime(agent: Agent, idleSocketMs: number): void {
   hooks.keepSocketAlive = (socket) => {
     const hintMs = announcedIdleMs(socket);
     if (hintMs <= 0 || !keep.call(agent, socket)) return false;
-    socket[IDLE_SINCE] = clock.now();
-    socket[EXPIRES_AT] = socket[IDLE_SINCE] + Math.min(idleSocketMs, hintMs);
+    socket[IDLE_SINCE] = { now: clock.now(), date: Date.now() };
+    socket[KEPT_MS] = Math.min(idleSocketMs, hintMs);
     return true;
   };
 }

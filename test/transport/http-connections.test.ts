@@ -129,6 +129,18 @@ describe("connections are used again", () => {
     expect(server.connections).toBe(before + 1);
   });
 
+  test("one that was idle while the machine slept is not, though the clock that measures time stood still", async () => {
+    const made = await httpClient(server.url("plain"));
+    await made.call("one");
+    const before = server.connections;
+    const woken = Date.now() + 2 * LIMITS.idleSocketMs;
+    jest.spyOn(Date, "now").mockReturnValue(woken);
+    await made.call("two");
+    expect(server.connections).toBe(before + 1);
+    await made.call("three");
+    expect(server.connections).toBe(before + 1);
+  });
+
   test("a server's announcement can only shorten that", async () => {
     const short = await httpClient(server.url("hint-short"));
     await short.call("one");
