@@ -1,4 +1,4 @@
-import type { RequestId } from "../protocol/jsonrpc.ts";
+import { isResponse, type JsonRpcMessage, type RequestId } from "../protocol/jsonrpc.ts";
 import type { Raw } from "../transport/transport.ts";
 import type { Pending } from "./pending.ts";
 
@@ -68,11 +68,17 @@ export class PendingTable {
   }
 
   find(id: RequestId | null | undefined): Pending | undefined {
-    // Some servers answer with the id as a string; only its canonical spelling is ours.
-    const number = typeof id === "string" && String(Number(id)) === id ? Number(id) : id;
-    if (typeof number !== "number") return undefined;
+    const number = numberOf(id);
+    if (number === undefined) return undefined;
     const pending = this.#slots[this.#slotOf(number)];
     return pending?.id === number ? pending : undefined;
+  }
+
+  /** Whether it is an answer under an id that no request has had, or under none. */
+  isNobodys(message: JsonRpcMessage): boolean {
+    if (!isResponse(message)) return false;
+    const number = numberOf(message.id);
+    return number === undefined || number <= 0 || number >= this.#nextId;
   }
 
   /** Settles the request for a page whose answer is, but for its id, the one of last time. Whether there was one. */
@@ -107,4 +113,10 @@ export class PendingTable {
     // Ids that differ in their last bits still do with one bit more.
     for (const pending of all) this.#slots[this.#slotOf(pending.id)] = pending;
   }
+}
+
+/** Some servers answer with the id as a string; only its canonical spelling is ours. */
+function numberOf(id: RequestId | null | undefined): number | undefined {
+  const number = typeof id === "string" && String(Number(id)) === id ? Number(id) : id;
+  return typeof number === "number" ? number : undefined;
 }

@@ -134,7 +134,8 @@ export class Session implements Sink, PendingOwner {
     if (this.#alive.isOpen) this.#alive.end();
     const bytes = raw.length / messages.length;
     for (const message of messages) this.#dispatch(message, raw, bytes, to);
-    return true;
+    // Told with the timeout of whatever it is about.
+    return this.transport.kind !== "stdio" || !messages.every((message) => this.#pending.isNobodys(message));
   }
 
   closed(error: Error): void {

@@ -24,6 +24,26 @@ describe("matching answers", () => {
     expect(status.details).toMatchObject({ connections: [{ server: "foreign", state: "connected", pending: 0 }] });
   });
 
+  test.each([null, "server-error", 4711])(
+    "an answer under the id %j, which is nobody's, is told with the timeout",
+    async (id) => {
+      const host = make().serve("odd", "messages", "answers");
+      const answer = { id, error: { code: -32700, message: "cannot read that" } };
+      const { code, message } = await host.callFailure("odd", "echo", { answer }, { timeoutSeconds: 1 });
+      expect(code).toBe("timeout");
+      expect(message).toContain("cannot read that");
+    },
+  );
+
+  test("the late error of an earlier request is not", async () => {
+    const host = make().serve("late", "messages", "answers");
+    await host.list("late");
+    const { id } = host.received("late", "tools/list")[0]?.message ?? {};
+    const answer = { id, error: { code: -32700, message: "too late" } };
+    const { message } = await host.callFailure("late", "echo", { answer }, { timeoutSeconds: 1 });
+    expect(message).not.toContain("too late");
+  });
+
   test("concurrent calls get their own answers, in whatever order they come", async () => {
     const host = make().serve("reversed", "messages", "reversed");
     const texts = Array.from({ length: 20 }, (_, at) => `call ${at}`);
