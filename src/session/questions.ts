@@ -17,7 +17,7 @@ export interface QuestionsOptions {
 /** Requests that a server sends to us: each is answered, once and never later than it is of use, unless the server takes it back. */
 export class Questions {
   readonly #options: QuestionsOptions;
-  readonly #open = new Map<Cancellation, RequestId>();
+  readonly #open = new Set<Open>();
   /** The last call was given up and none waits: a question that still comes belongs to nobody. */
   #abandoned = false;
   #ended = false;
@@ -31,10 +31,10 @@ export class Questions {
     this.#abandoned = false;
   }
 
-  /** Withdraws from the host what is still open. */
+  /** Withdraws from the host what is still open; what a result has asked belongs to a call of its own. */
   abandon(): void {
     this.#abandoned = true;
-    this.#options.input.withdraw();
+    for (const { withdrawal } of this.#open) withdrawal.cancel();
   }
 
   /** With the connection; what came, or has waited, until now is not asked any more. */
@@ -45,7 +45,11 @@ export class Questions {
 
   /** The server takes a question back (Utilities, Cancellation): it is withdrawn from the host, and gets no answer. */
   takeBack(id: unknown): void {
-    for (const [takenBack, asked] of this.#open) if (asked === id) takenBack.cancel();
+    for (const open of this.#open) {
+      if (open.id !== id) continue;
+      open.isTakenBack = true;
+      open.withdrawal.cancel();
+    }
   }
 
   /**
@@ -63,13 +67,20 @@ export class Questions {
     if (this.#abandoned && method === "sampling/createMessage")
       return errorAnswer(INTERNAL_ERROR, "The call was cancelled");
     if (this.#open.size >= limits.openQuestions) return errorAnswer(INTERNAL_ERROR, "Too many open questions");
-    const takenBack = new Cancellation();
-    this.#open.set(takenBack, id);
+    const open: Open = { id, withdrawal: new Cancellation(), isTakenBack: false };
+    this.#open.add(open);
     try {
-      const answer = await input.ask(method, params ?? {}, milliseconds, takenBack);
-      return takenBack.cancelled ? undefined : answer;
+      const answer = await input.ask(method, params ?? {}, milliseconds, open.withdrawal);
+      return open.isTakenBack ? undefined : answer;
     } finally {
-      this.#open.delete(takenBack);
+      this.#open.delete(open);
     }
   }
+}
+
+/** A question that waits for the host. */
+interface Open {
+  readonly id: RequestId;
+  readonly withdrawal: Cancellation;
+  isTakenBack: boolean;
 }

@@ -295,6 +295,29 @@ describe.each(WAYS)("questions in results, over %s", (way) => {
 });
 
 describe("questions in results, whichever way", () => {
+  test("stay open when another call is given up", async () => {
+    let withdrawn: AbortSignal | undefined;
+    let answer = (): void => undefined;
+    const services: HostServices = {
+      elicit: (_params, { signal }) => {
+        withdrawn = signal;
+        return new Promise((resolve) => {
+          answer = () => resolve({ action: "accept", content: { name: "Ada" } });
+        });
+      },
+    };
+    const { host, server } = await setUp("stdio", "faults", PINNED, { services });
+    const asking = host.call("server", "ask-then-work");
+    await waitFor("the host is asked", () => withdrawn !== undefined);
+    const other = host.callStep("server", "hang");
+    await waitFor("the other call has arrived", () => callsOf(server, "hang").length > 0);
+    other.cancel();
+    other.destroy();
+    expect(withdrawn?.aborted).toBe(false);
+    answer();
+    expect(jsonOf(await asking)).toMatchObject({ action: "accept", content: { name: "Ada" } });
+  });
+
   test("that a host never answers leave the server time to go on with the call", async () => {
     const services: HostServices = { elicit: () => new Promise(() => undefined) };
     const { host, server } = await setUp("stdio", "faults", { ...PINNED, maxTotalSeconds: 2 }, { services });
