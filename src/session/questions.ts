@@ -54,25 +54,32 @@ export class Questions {
 
   /**
    * The answer, within `milliseconds`; nothing for a question that was taken back, after the end, or where the revision lets no
-   * server ask, since an answer would break it too.
+   * server ask, since an answer would break it too. `call` says that the call it belongs to was given up, where that is known.
    */
-  async answer({ id, method, params }: JsonRpcRequest, milliseconds: number): Promise<InputAnswer | undefined> {
+  async answer(
+    { id, method, params }: JsonRpcRequest,
+    milliseconds: number,
+    call?: Cancellation,
+  ): Promise<InputAnswer | undefined> {
     const { dialect, input, limits } = this.#options;
     // Where it may ask anything at all, it may ping.
     if (this.#ended || !dialect.serverMayAsk("ping")) return undefined;
     if (method === "ping") return { result: {} };
     if (!dialect.serverMayAsk(method) || !input.offers(method))
       return errorAnswer(METHOD_NOT_FOUND, `Method not found: ${method.slice(0, limits.nameCharacters)}`);
-    if (this.#abandoned && method === "elicitation/create") return { result: { action: "cancel" } };
-    if (this.#abandoned && method === "sampling/createMessage")
+    const isAbandoned = this.#abandoned || call?.cancelled === true;
+    if (isAbandoned && method === "elicitation/create") return { result: { action: "cancel" } };
+    if (isAbandoned && method === "sampling/createMessage")
       return errorAnswer(INTERNAL_ERROR, "The call was cancelled");
     if (this.#open.size >= limits.openQuestions) return errorAnswer(INTERNAL_ERROR, "Too many open questions");
     const open: Open = { id, withdrawal: new Cancellation(), isTakenBack: false };
     this.#open.add(open);
+    const release = call?.onCancel(() => open.withdrawal.cancel());
     try {
       const answer = await input.ask(method, params ?? {}, milliseconds, open.withdrawal);
       return open.isTakenBack ? undefined : answer;
     } finally {
+      release?.();
       this.#open.delete(open);
     }
   }

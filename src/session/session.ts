@@ -191,7 +191,7 @@ export class Session implements Sink, PendingOwner {
   /** `bytes`: its part of what came. */
   #dispatch(message: JsonRpcMessage, raw: Raw, bytes: number, to: SendOptions | undefined): void {
     if (isResponse(message)) this.#settle(message, raw, to);
-    else if (isRequest(message)) this.#question(message, bytes);
+    else if (isRequest(message)) this.#question(message, bytes, to);
     else this.#notification(message.method, message.params);
   }
 
@@ -230,19 +230,20 @@ export class Session implements Sink, PendingOwner {
     // Everything else tells of changes that the next discovery sees anyway, or is not ours to understand.
   }
 
-  #question(request: JsonRpcRequest, bytes: number): void {
+  #question(request: JsonRpcRequest, bytes: number, to: SendOptions | undefined): void {
     this.#answers.admit(async () => {
-      const answer = await this.#questions.answer(request, this.#questionMs());
+      const answer = await this.#questions.answer(request, this.#questionMs(to), to?.cancellation);
       if (answer === undefined || this.#closed !== undefined) return;
-      // Which request it belongs to is not known: it is of use while any waits, each of which has a deadline.
+      // It may be of use to any request that waits, each of which has a deadline.
       await this.#notice({ jsonrpc: "2.0", id: request.id, ...answer }, () => this.#pending.size > 0);
     }, bytes);
   }
 
-  /** A question must be settled early enough for the server to go on with the call it belongs to. */
-  #questionMs(): number {
-    const longest = this.#pending.longestMs;
-    return longest === 0 ? this.#options.limits.defaultTimeoutSeconds * 1000 : longest * QUESTION_SHARE;
+  /** Early enough for the server to go on with the call it belongs to: the one on whose own stream it came, else any. */
+  #questionMs(to: SendOptions | undefined): number {
+    const own = to instanceof Pending && !to.settled ? to.remainingMs : Number.POSITIVE_INFINITY;
+    const left = Number.isFinite(own) ? own : this.#pending.longestMs;
+    return left === 0 ? this.#options.limits.defaultTimeoutSeconds * 1000 : left * QUESTION_SHARE;
   }
 
   // Giving up
