@@ -13,6 +13,7 @@ import { Redactor } from "../redactor.ts";
 import { Roster, type Rostered } from "../roster.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import { type Catalog, LISTS, type ListKind } from "../session/catalog.ts";
+import { speaksOfSession } from "../session/request-error.ts";
 import { Approval } from "./approval.ts";
 import type { Connection } from "./connection.ts";
 import { connector } from "./open-connection.ts";
@@ -244,7 +245,7 @@ function mayMeanDeadSession({ situation, details }: AdapterError): boolean {
   if (situation === "protocol.noAnswer") return true;
   const { status, body, rpcError, asked } = details;
   if (asked === true) return false; // A new session would ask the person again.
-  if (/\bsession\b/i.test(String(isObject(rpcError) ? rpcError["message"] : body))) return true;
+  if (speaksOfSession(isObject(rpcError) ? rpcError["message"] : body)) return true;
   if (situation !== "http.status" && situation !== "rpc.error") return false;
   return typeof status === "number" && status >= 400 && status < 500 && status !== 429 && status !== 408;
 }

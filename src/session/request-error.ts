@@ -1,4 +1,4 @@
-import { AdapterError, isAdapterError } from "../errors.ts";
+import { AdapterError, isAdapterError, isSituation } from "../errors.ts";
 import type { GaveUp, Pending } from "./pending.ts";
 
 /**
@@ -12,6 +12,18 @@ export function forRequest(error: unknown, method: string, effects: boolean): un
   if ("outcomeUnknown" in details) facts["outcomeUnknown"] = details["outcomeUnknown"] === true && effects;
   if (error.situation === "closed" || typeof details["method"] === "string") facts["method"] = method;
   return new AdapterError(error.situation, facts as never, { cause: error.cause ?? error });
+}
+
+/** Real servers say in many ways that they do not know a session any more; this much is common to them. */
+export function speaksOfSession(words: unknown): boolean {
+  return /\bsession\b/i.test(String(words));
+}
+
+/** Whether a request was refused for want of its session, as far as that can be told. */
+export function endsSession(error: unknown): boolean {
+  if (isSituation(error, "http.status") || isSituation(error, "auth.required"))
+    return speaksOfSession(error.details.body);
+  return isSituation(error, "session.expired");
 }
 
 /** A failure to connect: whatever became of an exchange of its own, no call was sent yet. */

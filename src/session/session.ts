@@ -1,5 +1,5 @@
 import type { Deadlines } from "../deadlines.ts";
-import { AdapterError, isSituation } from "../errors.ts";
+import { AdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import type { PersonWait } from "../person-wait.ts";
 import type { Dialect } from "../protocol/dialect.ts";
@@ -30,7 +30,7 @@ import {
 } from "./pending.ts";
 import { PendingTable } from "./pending-table.ts";
 import { QUESTION_SHARE, Questions } from "./questions.ts";
-import { forRequest, gaveUp } from "./request-error.ts";
+import { endsSession, forRequest, gaveUp, speaksOfSession } from "./request-error.ts";
 
 /** Ids below are the opening's. */
 const FIRST_ID = 10;
@@ -47,7 +47,7 @@ export interface SessionOptions {
   readonly log?: (entry: LogEntry) => void;
   /** Called once when the session can no longer be used, whoever ended it. */
   readonly onClosed: () => void;
-  /** Called whenever the server refuses a request because it does not know the session any more. */
+  /** Called whenever the server refuses a request, as it seems, because it does not know the session any more. */
   readonly onExpired: () => void;
 }
 
@@ -160,7 +160,7 @@ export class Session implements Sink, PendingOwner {
       (error: unknown) => {
         pending.exchanged();
         this.#pending.delete(pending);
-        if (isSituation(error, "session.expired")) this.#options.onExpired();
+        if (this.dialect.wire.sessions && endsSession(error)) this.#options.onExpired();
         pending.reject(forRequest(error, pending.method, pending.outcomeUnknown));
       },
     );
@@ -203,6 +203,8 @@ export class Session implements Sink, PendingOwner {
     if (pending === undefined || pending.settled) return; // A late, second or foreign answer.
     this.#pending.delete(pending);
     if (isFailure(response)) {
+      const isRefusal = unread !== undefined || pending.status !== undefined;
+      if (isRefusal && this.dialect.wire.sessions && speaksOfSession(response.error.message)) this.#options.onExpired();
       // It may be about the session, and a list is worth another attempt: as after every exchange without an answer.
       if (unread?.outcomeUnknown === false) this.#unanswered(pending, response.error.message);
       else pending.resolve({ error: response.error, status: pending.status });
@@ -254,17 +256,13 @@ export class Session implements Sink, PendingOwner {
     pending.reject(gaveUp(this.server, pending, why, onTheWire, this.transport.diagnostics()));
     if (!onTheWire) return;
     pending.abort();
-    this.#abandon(pending);
+    // With the last call, the questions that came for it are withdrawn.
+    if (pending.outcomeUnknown && this.#pending.calls === 0) this.#questions.abandon();
     if (this.#closed !== undefined) return;
     const reason = why === "timeout" ? "timed out" : "cancelled";
     const notice = this.dialect.cancelNotice(pending.id, reason, this.transport.ownStream);
     if (notice !== undefined) void this.#notice(notice);
     if (!this.transport.ownStream) this.#mustProveAlive();
-  }
-
-  /** With the last call, the questions that came for it are withdrawn. */
-  #abandon({ outcomeUnknown: isCall }: Pending): void {
-    if (isCall && this.#pending.calls === 0) this.#questions.abandon();
   }
 
   /** A server that shares one channel for everything is stopped if it does not answer after a request was given up. */

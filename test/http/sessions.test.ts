@@ -65,6 +65,9 @@ const DEAD: Record<string, (exchange: FaultExchange) => void> = {
   },
 };
 
+/** Those of them that refuse the request as such, and name the session. */
+const IN_WORDS = Object.keys(DEAD).filter((name) => /words|null id|without id|^40. with a JSON-RPC/.test(name));
+
 /** Calls with the text "held" wait until they are let go. */
 let held: FaultExchange[] = [];
 let gone = false;
@@ -220,6 +223,27 @@ describe("a session that ends between the discovery and the call", () => {
     expect((await host.failure("mcp_request", params)).code).toBe("session_expired");
     await host.run("mcp_request", params);
     expect(server.posts("404-without-a-word", "ping")).toHaveLength(4);
+  });
+});
+
+describe("a session that the server does not know any more, in its own words,", () => {
+  test.each(IN_WORDS)("is met by one mcp_request, and the next one has a new session (%s)", async (name) => {
+    const scenario = name.replace(/ /g, "-");
+    const host = hosting(scenario);
+    const params = { configPath: host.configPath, server: "srv", method: "ping" };
+    for (let at = 0; at < 2; at++) await host.run("mcp_request", params);
+    await host.failure("mcp_request", params);
+    await host.run("mcp_request", params);
+    expect(server.posts(scenario, "initialize")).toHaveLength(2);
+    expect(server.posts(scenario, "ping")).toHaveLength(4);
+  });
+
+  test("is not taken from the answer of a tool or a resource, which may have sessions of its own", async () => {
+    const host = hosting("200-with-a-JSON-RPC-error-for-the-request");
+    const params = { configPath: host.configPath, server: "srv", method: "ping" };
+    for (let at = 0; at < 2; at++) await host.run("mcp_request", params);
+    for (let at = 0; at < 2; at++) await host.failure("mcp_request", params);
+    expect(server.posts("200-with-a-JSON-RPC-error-for-the-request", "initialize")).toHaveLength(1);
   });
 });
 
