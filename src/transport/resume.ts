@@ -18,37 +18,41 @@ export interface ResumeRequest {
  */
 export async function resume(client: HttpClient, stream: ReplyStream, request: ResumeRequest): Promise<void> {
   const { resumeAttempts } = client.limits;
-  let why = "its event stream ended without the answer";
+  let why = `${ENDED}, and it could not be resumed`;
   for (let attempts = 0; attempts < resumeAttempts && stream.lastEventId !== undefined; ) {
     await pause(client, stream.retryMs, request.cancel);
     stream.advanced = false;
-    let outcome: Outcome = "ended";
     try {
-      outcome = await client.exchange(get(client, stream.lastEventId, request), (response) =>
+      const outcome = await client.exchange(get(client, stream.lastEventId, request), (response) =>
         follow(response, stream, client),
       );
+      if (outcome === "answered") return;
+      if (outcome !== "ended") {
+        why = `${ENDED}, and the server does not resume it (HTTP ${outcome})`;
+        if (outcome < 500 && !MAY_PASS.has(outcome)) break;
+      }
     } catch (error) {
       // The connection failed or broke again, which is what resuming is for.
       if (!isSituation(error, "connect.failed") && !isSituation(error, "closed")) throw error;
-      why = error.details.reason;
+      why = `${error.details.reason}, and it could not be resumed`;
     }
-    if (outcome === "answered") return;
-    if (outcome !== "ended") throw lost(client, request, outcome.refused);
     attempts = stream.advanced ? 0 : attempts + 1;
   }
-  throw lost(client, request, `${why}, and it could not be resumed`);
+  throw lost(client, request, why);
 }
 
-/** What became of one attempt. `ended`: without the answer, which may still come. `refused`: why the server will not go on. */
-type Outcome = "answered" | "ended" | { readonly refused: string };
+const ENDED = "its event stream ended without the answer";
+/** A server that has not noticed yet that the connection before is gone refuses another one with 409. */
+const MAY_PASS: ReadonlySet<number> = new Set([408, 409, 425, 429]);
+
+/** What became of one attempt. `ended`: without the answer, which may still come. A number: the status of what is no event stream. */
+type Outcome = "answered" | "ended" | number;
 
 async function follow(response: HttpResponse, stream: ReplyStream, client: HttpClient): Promise<Outcome> {
   if (response.ok && response.contentType === "text/event-stream")
     return (await stream.read(response)) ? "answered" : "ended";
   await response.skip(client.limits.refusalBytes, client.limits.lingerMs);
-  if (response.status >= 500) return "ended";
-  const { status } = response;
-  return { refused: `its event stream ended without the answer, and the server does not resume it (HTTP ${status})` };
+  return response.status;
 }
 
 function get(client: HttpClient, lastEventId: string, { headers, label, cancel }: ResumeRequest): HttpRequest {

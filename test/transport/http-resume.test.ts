@@ -39,6 +39,20 @@ const answering: Pick<Scenario, "get"> = {
   },
 };
 
+/** What a server says that fails, is busy, or has not noticed yet that the connection before is gone. */
+const PASSING = [408, 409, 425, 429, 500, 503];
+
+function refusedOnce(status: number): readonly [string, Scenario] {
+  const name = `get-${status}-once`;
+  return [
+    name,
+    {
+      ...primed("finish", 10),
+      get: (exchange) => (exchange.server.count(name) === 1 ? exchange.respond(status) : answering.get?.(exchange)),
+    },
+  ];
+}
+
 const OPENING = { opening: { "mcp-session-id": "s-1" } };
 
 const SCENARIOS: Record<string, Scenario> = {
@@ -57,11 +71,7 @@ const SCENARIOS: Record<string, Scenario> = {
   "get-405": { ...primed("finish", 10) },
   "get-404": { ...OPENING, ...primed("finish", 10), get: (exchange) => exchange.respond(404) },
   "get-json": { ...primed("finish", 10), get: (exchange) => exchange.json("{}") },
-  "get-500-once": {
-    ...primed("finish", 10),
-    get: (exchange) =>
-      exchange.server.count("get-500-once") === 1 ? exchange.respond(500) : answering.get?.(exchange),
-  },
+  ...Object.fromEntries(PASSING.map(refusedOnce)),
   "many-parts": {
     ...primed("finish", 1),
     get: (exchange) => {
@@ -165,10 +175,10 @@ describe("a stream that ends after an event id", () => {
     },
   );
 
-  test("is tried again after a failure of the server", async () => {
-    const client = await connected("get-500-once");
+  test.each(PASSING)("is tried again after a refusal that may pass (%d)", async (status) => {
+    const client = await connected(`get-${status}-once`);
     expect(textOf(await client.call("x"))).toBe("resumed");
-    expect(server.requests("get-500-once", "GET")).toHaveLength(2);
+    expect(server.requests(`get-${status}-once`, "GET")).toHaveLength(2);
   });
 
   test("is resumed with an id of any characters, byte for byte", async () => {
