@@ -16,7 +16,7 @@ export function forRequest(error: unknown, method: string, effects: boolean): un
 
 /** Real servers say in many ways that they do not know a session any more; this much is common to them. */
 export function speaksOfSession(words: unknown): boolean {
-  return /\bsession\b/i.test(String(words));
+  return /\bsession(?:_?id)?\b/i.test(String(words));
 }
 
 /** Whether a request was refused for want of its session, as far as that can be told. */

@@ -45,6 +45,8 @@ const DEAD: Record<string, (exchange: FaultExchange) => void> = {
   "404 with a JSON-RPC error without id": (exchange) => exchange.json(rpcError(undefined), 404),
   "404 with a JSON-RPC error for the request": (exchange) => exchange.json(rpcError(exchange.seen.rpc.id), 404),
   "400 in words": (exchange) => exchange.respond(400, {}, "No valid session ID"),
+  "400 in other words": (exchange) => exchange.respond(400, {}, "No transport found for sessionId"),
+  "400 in words with underscores": (exchange) => exchange.json('{"error":"unknown session_id"}', 400),
   "400 with a null id": (exchange) => exchange.json(rpcError(null), 400),
   "400 without id": (exchange) => exchange.json(rpcError(undefined), 400),
   "400 with a JSON-RPC error for the request": (exchange) => exchange.json(rpcError(exchange.seen.rpc.id), 400),
