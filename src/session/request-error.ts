@@ -19,11 +19,16 @@ export function speaksOfSession(words: unknown): boolean {
   return /\bsession(?:_?id)?\b/i.test(String(words));
 }
 
-/** Whether a request was refused for want of its session, as far as that can be told. */
-export function endsSession(error: unknown): boolean {
-  if (isSituation(error, "http.status") || isSituation(error, "auth.required"))
-    return speaksOfSession(error.details.body);
-  return isSituation(error, "session.expired");
+/** Whether a request that was refused in these words has lost its session. A call of a tool follows a list, which has met that. */
+export function losesSession({ method }: Pending, words: unknown): boolean {
+  return method !== "tools/call" && speaksOfSession(words);
+}
+
+/** Whether the failure of a request says that its session is lost, as far as that can be told. */
+export function endsSession(error: unknown, pending: Pending): boolean {
+  if (isSituation(error, "session.expired")) return true;
+  const isRefusal = isSituation(error, "http.status") || isSituation(error, "auth.required");
+  return isRefusal && error.details.status !== 429 && losesSession(pending, error.details.body);
 }
 
 /** A failure to connect: whatever became of an exchange of its own, no call was sent yet. */

@@ -30,7 +30,7 @@ import {
 } from "./pending.ts";
 import { PendingTable } from "./pending-table.ts";
 import { QUESTION_SHARE, Questions } from "./questions.ts";
-import { endsSession, forRequest, gaveUp, speaksOfSession } from "./request-error.ts";
+import { endsSession, forRequest, gaveUp, losesSession } from "./request-error.ts";
 
 /** Ids below are the opening's. */
 const FIRST_ID = 10;
@@ -160,7 +160,7 @@ export class Session implements Sink, PendingOwner {
       (error: unknown) => {
         pending.exchanged();
         this.#pending.delete(pending);
-        if (this.dialect.wire.sessions && endsSession(error)) this.#options.onExpired();
+        if (this.dialect.wire.sessions && endsSession(error, pending)) this.#options.onExpired();
         pending.reject(forRequest(error, pending.method, pending.outcomeUnknown));
       },
     );
@@ -204,7 +204,8 @@ export class Session implements Sink, PendingOwner {
     this.#pending.delete(pending);
     if (isFailure(response)) {
       const isRefusal = unread !== undefined || pending.status !== undefined;
-      if (isRefusal && this.dialect.wire.sessions && speaksOfSession(response.error.message)) this.#options.onExpired();
+      if (isRefusal && this.dialect.wire.sessions && losesSession(pending, response.error.message))
+        this.#options.onExpired();
       // It may be about the session, and a list is worth another attempt: as after every exchange without an answer.
       if (unread?.outcomeUnknown === false) this.#unanswered(pending, response.error.message);
       else pending.resolve({ error: response.error, status: pending.status });

@@ -99,6 +99,11 @@ const SCENARIOS: Record<string, Scenario> = {
       }
     },
   },
+  // Its tool has sessions of its own.
+  "other-sessions": {
+    opening: { "mcp-session-id": "s-1" },
+    post: (exchange) => exchange.json(rpcError(exchange.seen.rpc.id, "Open a browser session first"), 400),
+  },
   "gone-in-call": {
     opening: { "mcp-session-id": "s-1" },
     post: (exchange) => {
@@ -240,12 +245,16 @@ describe("a session that the server does not know any more, in its own words,", 
     expect(server.posts(scenario, "ping")).toHaveLength(4);
   });
 
-  test("is not taken from the answer of a tool or a resource, which may have sessions of its own", async () => {
-    const host = hosting("200-with-a-JSON-RPC-error-for-the-request");
+  test("is not taken from an answer, or from the refusal of a tool, which may have sessions of its own", async () => {
+    const scenario = "200-with-a-JSON-RPC-error-for-the-request";
+    const host = hosting(scenario);
     const params = { configPath: host.configPath, server: "srv", method: "ping" };
     for (let at = 0; at < 2; at++) await host.run("mcp_request", params);
     for (let at = 0; at < 2; at++) await host.failure("mcp_request", params);
-    expect(server.posts("200-with-a-JSON-RPC-error-for-the-request", "initialize")).toHaveLength(1);
+    expect(server.posts(scenario, "initialize")).toHaveLength(1);
+    const other = hosting("other-sessions");
+    for (let at = 0; at < 2; at++) await other.callFailure("srv", "echo");
+    expect(server.posts("other-sessions", "initialize")).toHaveLength(1);
   });
 });
 
