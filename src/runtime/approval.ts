@@ -6,7 +6,7 @@ import { Redactor } from "../redactor.ts";
 import { serverContext } from "../server-context.ts";
 import { isWantedByProject, type ServerSpec } from "../server-spec.ts";
 import { matchesAny } from "./patterns.ts";
-import type { Scope } from "./registry.ts";
+import type { Scope } from "./scope.ts";
 
 /** Answers remembered, so that they are not asked again. */
 const REMEMBERED = 1024;

@@ -14,7 +14,7 @@ import { type CreateOptions, transportFactory } from "../transport/create.ts";
 import type { Rejection, Transport, TransportFactory } from "../transport/transport.ts";
 import { Connection } from "./connection.ts";
 import { logToHost } from "./host-log.ts";
-import type { Attempt, Connect } from "./registry.ts";
+import type { Attempt, Connect } from "./shared-attempt.ts";
 
 export interface OpenConnectionOptions {
   readonly services: HostServices;

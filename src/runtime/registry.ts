@@ -1,36 +1,13 @@
+import { atMost } from "../at-most.ts";
 import type { Cancellation } from "../cancellation.ts";
 import { AdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
-import type { PersonWait } from "../person-wait.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import type { Transport } from "../transport/transport.ts";
 import type { Connection } from "./connection.ts";
-import { type Patience, SharedAttempt } from "./shared-attempt.ts";
+import type { Scope } from "./scope.ts";
+import { type Connect, type Patience, SharedAttempt } from "./shared-attempt.ts";
 import type { Target } from "./target.ts";
-
-/** Whose connections: those of one host session, of one project, or of a program without either. */
-export interface Scope {
-  /** `session:<id>`, `project:<real cwd>` or `library`. */
-  readonly key: string;
-  readonly cwd: string;
-  readonly sessionId?: string;
-}
-
-/** Everything one attempt to connect may use. */
-export interface Attempt {
-  readonly spec: ServerSpec;
-  readonly scope: Scope;
-  readonly cancellation: Cancellation;
-  /** The revision this server spoke last time. */
-  readonly hint: string | undefined;
-  readonly onTransport: (transport: Transport) => void;
-  readonly onClosed: () => void;
-  /** The server has forgotten the session. */
-  readonly onExpired: () => void;
-  readonly wait: PersonWait;
-}
-
-export type Connect = (attempt: Attempt) => Promise<Connection>;
 
 export interface Lease {
   readonly connection: Connection;
@@ -64,9 +41,10 @@ export class Registry {
   readonly #connect: Connect;
   readonly #limits: Limits;
   readonly #slots = new Map<string, Slot>();
-  readonly #closing = new Set<Promise<void>>();
-  /** Out of use, but not yet done. */
-  readonly #retired = new Set<Connection>();
+  /** What is being closed, and under which key it was. */
+  readonly #closing = new Map<Promise<void>, string>();
+  /** Out of use, but not yet done; the same. */
+  readonly #retired = new Map<Connection, string>();
   /** The same, where the connection is still being made for those who asked for it. */
   readonly #replaced = new Set<Slot>();
   /** What each server spoke last, by its settings. */
@@ -135,10 +113,10 @@ export class Registry {
   async shutdown(): Promise<void> {
     this.#isShutDown = true;
     for (const slot of this.#all()) void this.#drop(slot);
-    for (const connection of this.#retired) void this.#track(connection.session.close());
+    for (const [connection, key] of this.#retired) void this.#track(key, connection.session.close());
     this.#retired.clear();
     // What was being opened may still bring up something to close.
-    while (this.#closing.size > 0) await Promise.all(this.#closing);
+    while (this.#closing.size > 0) await Promise.all(this.#closing.keys());
   }
 
   #all(): Slot[] {
@@ -191,8 +169,10 @@ export class Registry {
     const onExpired = (): void => {
       if (slot.connection !== undefined) this.#retire(slot, slot.connection);
     };
+    const open = (): Promise<Connection> =>
+      this.#connect({ spec, scope, cancellation, hint, onTransport, onClosed, onExpired, wait });
     attempt.begin(
-      this.#connect({ spec, scope, cancellation, hint, onTransport, onClosed, onExpired, wait }).then(
+      (this.#hasPredecessor(slot) ? this.#predecessorEnded(slot, cancellation).then(open) : open()).then(
         (connection) => this.#made(slot, connection),
         (error: unknown) => {
           this.#spoken.delete(spec.fingerprint);
@@ -204,11 +184,26 @@ export class Registry {
     return attempt;
   }
 
+  /** Only a program can need what another still holds: a port, a lock, a profile. */
+  #hasPredecessor({ key, spec }: Slot): boolean {
+    if (spec.endpoint.kind !== "stdio") return false;
+    return [...this.#closing.values(), ...this.#retired.values()].includes(key);
+  }
+
+  async #predecessorEnded({ key }: Slot, cancellation: Cancellation): Promise<void> {
+    // What was taken out of use in this turn of the event loop is closed at its end, unless somebody has it.
+    await new Promise((resolve) => setImmediate(resolve));
+    // Given up, this attempt is itself among what is being closed, which waits for its end.
+    if (cancellation.cancelled) return;
+    const endings = [...this.#closing].flatMap(([closing, of]) => (of === key ? [closing] : []));
+    await atMost(Promise.all(endings), this.#limits.shutdownMs, undefined);
+  }
+
   #made(slot: Slot, connection: Connection): Connection {
     this.#learn(slot.spec.fingerprint, connection.protocolVersion);
     slot.connecting = undefined;
     if (slot.isReleased) {
-      void this.#track(connection.session.close());
+      void this.#track(slot.key, connection.session.close());
       throw this.#released(slot);
     }
     if (this.#slots.get(slot.key) !== slot) this.#retire(slot, connection);
@@ -230,12 +225,12 @@ export class Registry {
     this.#forget(slot);
     slot.connection = undefined;
     slot.transports.clear();
-    this.#retired.add(connection);
+    this.#retired.set(connection, slot.key);
     // Whoever was given it in this turn of the event loop holds it when the turn ends.
     connection.hold();
     setImmediate(() => connection.release());
     connection.whenFree(() => {
-      if (this.#retired.delete(connection)) void this.#track(connection.session.close());
+      if (this.#retired.delete(connection)) void this.#track(slot.key, connection.session.close());
     });
   }
 
@@ -244,7 +239,7 @@ export class Registry {
     this.#forget(slot);
     slot.connection = undefined;
     slot.connecting = undefined;
-    for (const transport of slot.transports) void this.#track(transport.close());
+    for (const transport of slot.transports) void this.#track(slot.key, transport.close());
     slot.transports.clear();
   }
 
@@ -260,7 +255,10 @@ export class Registry {
     // Cancelled, it ends soon; until then it may still start something.
     if (connecting !== undefined) work.push(connecting.over());
     slot.transports.clear();
-    return this.#track(Promise.all(work).then(() => undefined));
+    return this.#track(
+      slot.key,
+      Promise.all(work).then(() => undefined),
+    );
   }
 
   #forget(slot: Slot): void {
@@ -283,8 +281,8 @@ export class Registry {
     }
   }
 
-  #track(closing: Promise<void>): Promise<void> {
-    this.#closing.add(closing);
+  #track(key: string, closing: Promise<void>): Promise<void> {
+    this.#closing.set(closing, key);
     void closing.finally(() => this.#closing.delete(closing));
     return closing;
   }

@@ -7,7 +7,8 @@ import type { Redactor } from "../redactor.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import { soon } from "../soon.ts";
 import { startDenied } from "./approval.ts";
-import type { Registry, Scope, SlotStatus } from "./registry.ts";
+import type { Registry, SlotStatus } from "./registry.ts";
+import type { Scope } from "./scope.ts";
 import type { Target } from "./target.ts";
 
 export interface SettingsOptions {

@@ -1,8 +1,26 @@
 import { type CancelListener, Cancellation } from "../cancellation.ts";
 import { AdapterError } from "../errors.ts";
 import { PersonWait } from "../person-wait.ts";
+import type { ServerSpec } from "../server-spec.ts";
 import type { Transport } from "../transport/transport.ts";
 import type { Connection } from "./connection.ts";
+import type { Scope } from "./scope.ts";
+
+/** Everything one attempt to connect may use. */
+export interface Attempt {
+  readonly spec: ServerSpec;
+  readonly scope: Scope;
+  readonly cancellation: Cancellation;
+  /** The revision this server spoke last time. */
+  readonly hint: string | undefined;
+  readonly onTransport: (transport: Transport) => void;
+  readonly onClosed: () => void;
+  /** The server has forgotten the session. */
+  readonly onExpired: () => void;
+  readonly wait: PersonWait;
+}
+
+export type Connect = (attempt: Attempt) => Promise<Connection>;
 
 export interface Patience {
   readonly timeoutMs: number;

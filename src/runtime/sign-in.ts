@@ -13,7 +13,7 @@ import { serverContext } from "../server-context.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import { sendPlain } from "../transport/send-plain.ts";
 import { logToHost } from "./host-log.ts";
-import type { Scope } from "./registry.ts";
+import type { Scope } from "./scope.ts";
 
 export interface SignInOptions {
   readonly services: HostServices;

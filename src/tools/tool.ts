@@ -1,6 +1,6 @@
 import type { AgentToolResult } from "../contract.ts";
-import type { Scope } from "../runtime/registry.ts";
 import type { Runtime } from "../runtime/runtime.ts";
+import type { Scope } from "../runtime/scope.ts";
 import type { StepContext } from "../runtime/step.ts";
 
 /** What one run of a tool works with. */

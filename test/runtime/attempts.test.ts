@@ -4,7 +4,8 @@ import { Cancellation } from "../../src/cancellation.ts";
 import { AdapterError } from "../../src/errors.ts";
 import { LIMITS } from "../../src/limits.ts";
 import type { Connection } from "../../src/runtime/connection.ts";
-import { type Attempt, type Lease, Registry } from "../../src/runtime/registry.ts";
+import { type Lease, Registry } from "../../src/runtime/registry.ts";
+import type { Attempt } from "../../src/runtime/shared-attempt.ts";
 import type { ServerSpec } from "../../src/server-spec.ts";
 import type { Transport } from "../../src/transport/transport.ts";
 import { busy } from "../support/wait.ts";
@@ -18,6 +19,8 @@ const SPEC = {
   endpoint: { kind: "stdio" },
   stopOnCancel: false,
 } as unknown as ServerSpec;
+
+const REMOTE = { ...SPEC, endpoint: { kind: "http", url: "http://127.0.0.1:9/mcp" } } as unknown as ServerSpec;
 
 interface Gate {
   readonly passed: Promise<void>;
@@ -82,27 +85,31 @@ describe("an attempt to connect that brings something up after it was given up",
     },
   );
 
-  test("leaves the place to the next one at once", async () => {
+  test.each([
+    ["leaves the place to the next one at once", REMOTE, 2],
+    ["is waited for by the next one where it is a program, which may hold what that needs", SPEC, 1],
+  ])("%s", async (_, spec, begunAtOnce) => {
     const { registry, begun, up, down, attempts } = slowRegistry();
     const cancellation = new Cancellation();
-    const first = registry.acquire(SCOPE, SPEC, { target: TARGET, timeoutMs: 60_000, cancellation });
+    const first = registry.acquire(SCOPE, spec, { target: TARGET, timeoutMs: 60_000, cancellation });
     await begun.passed;
     cancellation.cancel();
     await expect(first).rejects.toMatchObject({ code: "cancelled" });
-    const second = registry.acquire(SCOPE, SPEC, {
+    const second = registry.acquire(SCOPE, spec, {
       target: TARGET,
       timeoutMs: 60_000,
       cancellation: new Cancellation(),
     });
-    second.catch(() => undefined);
-    expect(attempts).toHaveLength(2);
-    expect(attempts[1]?.cancellation.cancelled).toBe(false);
+    expect(await isSettled(second)).toBe(false);
+    expect(attempts).toHaveLength(begunAtOnce);
     up.open();
     down.open();
     await expect(second).rejects.toMatchObject({ code: "cancelled" });
+    expect(attempts).toHaveLength(2);
+    expect(attempts[1]?.cancellation.cancelled).toBe(false);
     await registry.shutdown();
     await expect(
-      registry.acquire(SCOPE, SPEC, { target: TARGET, timeoutMs: 1000, cancellation: new Cancellation() }),
+      registry.acquire(SCOPE, spec, { target: TARGET, timeoutMs: 1000, cancellation: new Cancellation() }),
     ).rejects.toMatchObject({ code: "closed" });
   });
 });

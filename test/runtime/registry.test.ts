@@ -132,6 +132,42 @@ describe("a connection belongs to a session, a project or the program", () => {
   });
 });
 
+describe("a program of which only one can run", () => {
+  test("is gone before the next call starts it again, where it is being stopped", async () => {
+    const host = make({ limits: IMPATIENT }).serve("one", "timing", "exclusive", { stopOnCancel: true });
+    const step = host.callStep("one", "echo", { text: "hang" });
+    await waitFor("the call has arrived", () => host.received("one", "tools/call").length === 1);
+    step.cancel();
+    step.destroy();
+    expect(textOf(await host.call("one", "echo", { text: "next" }))).toBe("next");
+  });
+
+  test("is gone before it is started with other settings, where nobody uses it any more", async () => {
+    const host = make({ limits: IMPATIENT }).serve("one", "timing", "exclusive");
+    expect(textOf(await host.call("one", "echo", { text: "first" }))).toBe("first");
+    host.serve("one", "timing", "exclusive", { env: { CHANGED: "1" } });
+    expect(textOf(await host.call("one", "echo", { text: "next" }))).toBe("next");
+  });
+
+  test("is not started again for calls that are given up meanwhile, at whatever moment, and can be closed", async () => {
+    const host = make({ limits: IMPATIENT }).serve("one", "timing", "exclusive", { stopOnCancel: true });
+    const step = host.callStep("one", "echo", { text: "hang" });
+    await waitFor("the call has arrived", () => host.received("one", "tools/call").length === 1);
+    step.cancel();
+    step.destroy();
+    for (let turns = 0; turns < 6; turns++) {
+      const next = host.callStep("one", "echo", { text: "next" });
+      for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
+      next.cancel();
+      expect(next.poll()).toMatchObject({ tag: "err", code: "cancelled" });
+      next.destroy();
+    }
+    await host.run("mcp_list", closing(host, "one"));
+    expect(host.pids("one")).toHaveLength(1);
+    expect(textOf(await host.call("one", "echo", { text: "again" }))).toBe("again");
+  });
+});
+
 describe("a change of the config", () => {
   test("that changes an entry replaces its connection at the next call, and only its", async () => {
     const host = make().serve("changed", "processes", "plain").serve("same", "processes", "plain");
