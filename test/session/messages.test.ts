@@ -28,6 +28,7 @@ describe("matching answers", () => {
     "an answer under the id %j, which is nobody's, is told with the timeout",
     async (id) => {
       const host = make().serve("odd", "messages", "answers");
+      await host.list("odd"); // The short timeout is for the call, not for the start.
       const answer = { id, error: { code: -32700, message: "cannot read that" } };
       const { code, message } = await host.callFailure("odd", "echo", { answer }, { timeoutSeconds: 1 });
       expect(code).toBe("timeout");
