@@ -2,7 +2,7 @@ import { isSituation } from "../errors.ts";
 import { type AuthContext, failed, oauthErrorOf } from "./context.ts";
 import type { AuthMethod, OAuthClient, Party, Registration } from "./party.ts";
 import { covers } from "./scopes.ts";
-import type { ServerMetadata } from "./server-metadata.ts";
+import { isSameIssuer, type ServerMetadata } from "./server-metadata.ts";
 import type { SignInRecord, StoredClient, StoredGrant } from "./store/record.ts";
 
 /** What else a server may want that names nobody to sign in to. */
@@ -157,7 +157,7 @@ export function clientOf(grant: StoredGrant, context: AuthContext, record: SignI
 
 /** Whether the grant belongs to the client this entry configures. */
 export function mayUse({ kind, clientId, issuer }: StoredGrant, { settings }: AuthContext): boolean {
-  if (settings.issuer !== undefined && settings.issuer !== issuer) return false;
+  if (settings.issuer !== undefined && !isSameIssuer(settings.issuer, issuer)) return false;
   if (settings.clientId !== undefined) return kind === "preregistered" && clientId === settings.clientId;
   return kind === "registered" || (kind === "metadata" && clientId === settings.clientMetadataUrl);
 }

@@ -2,7 +2,13 @@ import { AdapterError } from "../errors.ts";
 import type { ChallengeFacts } from "./challenge-facts.ts";
 import { type AuthContext, excerpt, failed } from "./context.ts";
 import { checkedUrl, exchange } from "./oauth-request.ts";
-import { isSameButSlash, metadataElsewhere, type ServerMetadata, serverMetadata } from "./server-metadata.ts";
+import {
+  isSameButSlash,
+  isSameIssuer,
+  metadataElsewhere,
+  type ServerMetadata,
+  serverMetadata,
+} from "./server-metadata.ts";
 
 /** What has to be known before an authorization can be asked for. */
 export interface Discovered {
@@ -45,7 +51,7 @@ export async function discover(
   }
   const { resource, servers, scopes, bound } = metadata ?? unnamedResource(context);
   const { issuer } = context.settings;
-  const preferred = servers.find((server) => known.includes(server)) ?? servers[0];
+  const preferred = servers.find((server) => known.some((issuer) => isSameIssuer(issuer, server))) ?? servers[0];
   let authorizationServer: ServerMetadata;
   if (issuer !== undefined) authorizationServer = await configuredServer(context, issuer, servers, signal);
   else if (preferred !== undefined) authorizationServer = await serverMetadata(context, preferred, signal);
@@ -129,7 +135,7 @@ function isWithin(url: URL, resource: string): boolean {
   return `${url.pathname}/`.startsWith(folder);
 }
 
-/** The issuer that the entry names decides, whatever the resource says: its metadata has to name it to the letter. */
+/** The issuer that the entry names decides, whatever the resource says: its metadata has to name it. */
 async function configuredServer(
   context: AuthContext,
   issuer: string,

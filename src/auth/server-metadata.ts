@@ -40,7 +40,7 @@ const FLAGS = ["authorization_response_iss_parameter_supported", "client_id_meta
 
 /**
  * Fetches the metadata of an issuer from its well-known places in the specification's order. Metadata that names another
- * issuer is not used (RFC 8414 section 3.3), compared character by character.
+ * issuer is not used (RFC 8414 section 3.3).
  * @throws AdapterError `auth.failed` where no place has any
  */
 export async function serverMetadata(
@@ -56,7 +56,7 @@ export async function serverMetadata(
   for (const url of places(base)) {
     const { json, status, problem } = await exchange(context, { url, method: "GET" }, signal);
     if (json === undefined || status !== 200) notes.push(`${url.pathname}: ${problem}`);
-    else if (isIssuer(json.issuer, issuer, fallback !== undefined)) return pick(json, json.issuer);
+    else if (typeof json.issuer === "string" && isSameIssuer(json.issuer, issuer)) return pick(json, json.issuer);
     else {
       foreign = true;
       const other = typeof json.issuer === "string" ? excerpt(json.issuer, context.limits) : "no issuer";
@@ -82,8 +82,9 @@ export async function metadataElsewhere(
   const { origin } = checkedUrl(context, issuer, "the configured issuer");
   for (const url of places(checkedUrl(context, server, "the authorization server's issuer"))) {
     const { json, status } = await exchange(context, { url, method: "GET" }, signal);
-    if (status !== 200 || json?.["issuer"] !== issuer) continue;
-    const metadata = pick(json, issuer);
+    const named = json?.["issuer"];
+    if (status !== 200 || json === undefined || typeof named !== "string" || !isSameIssuer(named, issuer)) continue;
+    const metadata = pick(json, named);
     const endpoints = ENDPOINTS.flatMap((name) => metadata[name] ?? []);
     if (endpoints.every((endpoint) => URL.canParse(endpoint) && new URL(endpoint).origin === origin)) return metadata;
   }
@@ -108,9 +109,16 @@ function places({ origin, pathname }: URL): URL[] {
   return forms.map((form) => new URL(`${origin}${form}`));
 }
 
-/** Where the issuer is only derived from the resource's host, both spellings of a bare origin are the one meant. */
-function isIssuer(value: unknown, issuer: string, derived: boolean): value is string {
-  return value === issuer || (derived && value === `${issuer}/`);
+/**
+ * Character by character, but for the slash of a bare origin, whose two spellings are one URL (RFC 3986 section 6.2.3): servers made
+ * with pydantic write it wherever they name one, and few authorization servers do.
+ */
+export function isSameIssuer(a: string, b: string): boolean {
+  return a === b || withoutRoot(a) === withoutRoot(b);
+}
+
+function withoutRoot(issuer: string): string {
+  return issuer.replace(/^(https?:\/\/[^/?#]+)\/$/, "$1");
 }
 
 /** Takes what has the right type; anything else counts as absent. */

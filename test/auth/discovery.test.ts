@@ -157,8 +157,31 @@ describe("resource metadata", () => {
     expect(other.seen.length).toBeLessThanOrEqual(9);
   });
 
-  it("that spells the issuer with a slash more than its own metadata needs the entry to decide, and says so", async () => {
-    const { server, resource } = await start((_, each) => {
+  it.each([
+    ["/", ""],
+    ["", "/"],
+  ])(
+    "that ends the issuer's bare origin in %j, where its own metadata ends it in %j, means that issuer",
+    async (named, own) => {
+      const { server, resource } = await start((_, each) => {
+        each.describe = () => ({ resource: each.url, authorization_servers: [`${each.trusted.origin}${named}`] });
+      });
+      const issuer = `${server.origin}${own}`;
+      server.metadata = { issuer };
+      server.redirectBack = (url) => url.searchParams.set("iss", issuer);
+      for (const settings of [{}, { issuer: `${server.origin}${named}` }]) {
+        const { authorizer, opened } = withBrowser(resource.url, { settings });
+        expect(await call(authorizer, resource.url)).toMatchObject({ status: 200 });
+        server.live.clear();
+        expect(await call(authorizer, resource.url)).toMatchObject({ status: 200 }); // By what was kept of the first.
+        expect(opened).toHaveLength(1);
+      }
+    },
+  );
+
+  it("that spells an issuer's path with a slash more than its own metadata needs the entry to decide, and says so", async () => {
+    const { server, resource } = await start((authorization, each) => {
+      authorization.prefix = "/tenant";
       each.describe = () => ({ resource: each.url, authorization_servers: [`${each.trusted.issuer}/`] });
     });
     await expect(call(withBrowser(resource.url).authorizer, resource.url)).rejects.toMatchObject({
