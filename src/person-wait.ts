@@ -8,6 +8,8 @@ import { clock } from "./clock.ts";
 export class PersonWait {
   #waiting = 0;
   #endedAt = Number.NEGATIVE_INFINITY;
+  /** What whoever comes to wait as well is told, once it is known. */
+  said: string | undefined;
 
   /** Begins a wait; the returned function ends it, once. */
   begin(): () => void {
@@ -17,6 +19,7 @@ export class PersonWait {
       if (ended) return;
       ended = true;
       this.#waiting--;
+      if (this.#waiting === 0) this.said = undefined;
       this.#endedAt = clock.now();
     };
   }

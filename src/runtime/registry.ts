@@ -2,6 +2,7 @@ import { atMost } from "../at-most.ts";
 import type { Cancellation } from "../cancellation.ts";
 import { AdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
+import type { PersonWait } from "../person-wait.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import type { Transport } from "../transport/transport.ts";
 import type { Connection } from "./connection.ts";
@@ -102,6 +103,11 @@ export class Registry {
     const key = slotKey(scope, spec);
     const slots = this.#all().filter((slot) => slot.key === key);
     await Promise.all(slots.map((slot) => this.#drop(slot)));
+  }
+
+  /** Whether a connection that is being made waits for a person. */
+  waitOf(scope: Scope, spec: ServerSpec): PersonWait | undefined {
+    return this.#slots.get(this.#keyOf(scope, spec))?.connecting?.wait;
   }
 
   /** The connections of one scope, those included that are still being made although others are wanted since. */
@@ -255,10 +261,8 @@ export class Registry {
     // Cancelled, it ends soon; until then it may still start something.
     if (connecting !== undefined) work.push(connecting.over());
     slot.transports.clear();
-    return this.#track(
-      slot.key,
-      Promise.all(work).then(() => undefined),
-    );
+    const down = Promise.all(work).then(() => undefined);
+    return this.#track(slot.key, down);
   }
 
   #forget(slot: Slot): void {
@@ -274,11 +278,8 @@ export class Registry {
   #learn(fingerprint: string, version: string): void {
     this.#spoken.delete(fingerprint);
     this.#spoken.set(fingerprint, version);
-    if (this.#spoken.size <= 4 * this.#limits.connections) return;
-    for (const oldest of this.#spoken.keys()) {
-      this.#spoken.delete(oldest);
-      return;
-    }
+    const [oldest = ""] = this.#spoken.keys();
+    if (this.#spoken.size > 4 * this.#limits.connections) this.#spoken.delete(oldest);
   }
 
   #track(key: string, closing: Promise<void>): Promise<void> {

@@ -124,6 +124,8 @@ export class Runtime {
     const show = (text: string): void => partial({ content: [{ type: "text", text }] });
     const waiting: Waiting = { place: -1, key: scope.key, server: spec.name, show };
     this.#waiting.add(waiting);
+    const said = this.registry.waitOf(scope, spec)?.said;
+    if (said !== undefined) show(said);
     return { end: () => this.#waiting.delete(waiting) };
   }
 
@@ -175,8 +177,10 @@ export class Runtime {
     const { SignIns } = await import("./sign-in.ts");
     this.#signIns ??= new SignIns();
     const onWaiting = (host: string): void => {
+      const text = `Waiting for the sign-in at ${host} …`;
+      wait.said = text;
       for (const { key, server, show } of this.#waiting.all())
-        if (key === scope.key && server === spec.name) show(`Waiting for the sign-in at ${host} …`);
+        if (key === scope.key && server === spec.name) show(text);
     };
     const { limits, redactor } = this;
     return this.#signIns.authorizer(spec, {

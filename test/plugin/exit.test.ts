@@ -212,7 +212,7 @@ test("no way in which a server ends becomes an uncaught error, and nothing is pr
   const calls: Record<string, string[]> = {
     crash: ["crash", "half", "signal", "close-stdout", "close-stdin", "fine"],
     fatal: ["x"],
-    "leaves-when-idle": ["fine", "fine"],
+    "leaves-when-idle": ["last", "fine"],
     silent: ["x"],
   };
   for (const name of Object.keys(calls)) harness.serve(name, "processes", name);

@@ -82,8 +82,11 @@ describe("a call whose sign-in needs a person who cannot be reached", () => {
   });
 });
 
-test("a call that is refused while a person signs in waits for the same sign-in, and says so", async () => {
-  serve(["initialize", "notifications/initialized", "tools/list"]);
+test.each([
+  ["is refused", ["initialize", "notifications/initialized", "tools/list"]],
+  ["waits for the same connection", []],
+])("a call that %s while a person signs in waits for the same sign-in, and says so", async (_, free) => {
+  serve(free);
   const opened: string[] = [];
   const services = { openUrl: async (address: string) => void opened.push(address) };
   const host = make({ services }).configure("remote", { url: resource.url });

@@ -180,7 +180,7 @@ describe("servers that do not start, or crash", () => {
 
   test("a server that left while it was idle is started again by the next call", async () => {
     const host = make().serve("idle", "processes", "leaves-when-idle");
-    await host.list("idle");
+    await host.call("idle", "last");
     await waitFor("it has left", () => host.pids("idle").every((pid) => !isAlive(pid)));
     expect(textOf(await host.call("idle", "fine"))).toBe("fine");
     expect(host.pids("idle")).toHaveLength(2);
