@@ -1,4 +1,5 @@
 import type { ServerContext } from "./contract.ts";
+import { defined } from "./defined.ts";
 
 /** What a host is told with whatever it is asked: for which server, in which session and folder. */
 export function serverContext(
@@ -8,8 +9,7 @@ export function serverContext(
 ): ServerContext {
   return {
     server,
-    ...(sessionId === undefined ? {} : { sessionId }),
-    ...(cwd === undefined ? {} : { cwd }),
+    ...defined({ sessionId, cwd }),
     signal,
   };
 }

@@ -1,3 +1,4 @@
+import { defined } from "../defined.ts";
 import { clientOf, withCredentials } from "./client-choice.ts";
 import { type AuthContext, authContext } from "./context.ts";
 import type { AuthorizerOptions } from "./oauth-authorizer.ts";
@@ -32,8 +33,7 @@ export async function signInState(options: AccountOptions): Promise<SignInState>
   const context = authContext(options);
   const record = await store.read(context.url.href);
   const grant = newestGrant(record, context);
-  const wanted = record.wantedScope === undefined ? {} : { wantedScope: record.wantedScope };
-  const description = { ...wanted, store: store.describe() };
+  const description = { ...defined({ wantedScope: record.wantedScope }), store: store.describe() };
   if (grant === undefined) return { state: "signed_out", ...description };
   const { issuer, clientId, scope, expiresAt, refreshToken } = grant;
   const renewable = refreshToken !== undefined;
@@ -42,8 +42,7 @@ export async function signInState(options: AccountOptions): Promise<SignInState>
     issuer,
     clientId,
     renewable,
-    ...(scope === undefined ? {} : { scope }),
-    ...(expiresAt === undefined ? {} : { expiresAt: new Date(expiresAt).toISOString() }),
+    ...defined({ scope, expiresAt: expiresAt === undefined ? undefined : new Date(expiresAt).toISOString() }),
     ...description,
   };
 }

@@ -1,3 +1,4 @@
+import { defined } from "../defined.ts";
 import { isSituation } from "../errors.ts";
 import { type AuthContext, failed, oauthErrorOf } from "./context.ts";
 import type { AuthMethod, OAuthClient, Party, Registration } from "./party.ts";
@@ -89,11 +90,7 @@ export async function registerClient(
     issuer: metadata.issuer,
     kind: "registered",
     clientId,
-    ...(authMethod === undefined ? {} : { authMethod }),
-    ...(clientSecret === undefined ? {} : { clientSecret }),
-    ...(redirectUri === undefined ? {} : { redirectUri }),
-    ...(asked === undefined ? {} : { scope: asked }),
-    ...(secretExpiresAt === undefined ? {} : { secretExpiresAt }),
+    ...defined({ authMethod, clientSecret, redirectUri, scope: asked, secretExpiresAt }),
   };
 }
 
@@ -141,7 +138,7 @@ export async function withCredentials(
   const clientSecret = client.kind === "preregistered" ? settings.clientSecret : client.clientSecret;
   const hasKey = own && settings.privateKey !== undefined;
   const method = authMethod(context, metadata, client, clientSecret !== undefined, hasKey);
-  const base = { clientId: client.clientId, method, ...(clientSecret === undefined ? {} : { clientSecret }) };
+  const base = { clientId: client.clientId, method, ...defined({ clientSecret }) };
   if (method !== "private_key_jwt" || settings.privateKey === undefined) return base;
   const { signingKey } = await import("./keys.ts");
   const accepted = metadata.token_endpoint_auth_signing_alg_values_supported;

@@ -1,3 +1,4 @@
+import { defined } from "../defined.ts";
 import type { ProofKey } from "./keys.ts";
 import type { Tokens } from "./party.ts";
 import { covers } from "./scopes.ts";
@@ -15,7 +16,6 @@ export interface GrantRequest {
 
 export function newGrant(tokens: Tokens, request: GrantRequest): StoredGrant {
   const { metadata, client, resource, scope, proofKey } = request;
-  const granted = tokens.scope ?? scope;
   return {
     issuer: metadata.issuer,
     metadata,
@@ -23,10 +23,12 @@ export function newGrant(tokens: Tokens, request: GrantRequest): StoredGrant {
     kind: client.kind,
     clientId: client.clientId,
     ...timed(tokens),
-    ...(tokens.refreshToken === undefined ? {} : { refreshToken: tokens.refreshToken }),
-    ...(granted === undefined ? {} : { scope: granted }),
-    ...(scope === undefined ? {} : { requestedScope: scope }),
-    ...(proofKey === undefined ? {} : { proofKey: proofKey.privateJwk }),
+    ...defined({
+      refreshToken: tokens.refreshToken,
+      scope: tokens.scope ?? scope,
+      requestedScope: scope,
+      proofKey: proofKey?.privateJwk,
+    }),
   };
 }
 
@@ -37,8 +39,7 @@ export function renewedGrant(grant: StoredGrant, tokens: Tokens, metadata: Serve
     ...kept,
     metadata,
     ...timed(tokens),
-    ...(tokens.refreshToken === undefined ? {} : { refreshToken: tokens.refreshToken }),
-    ...(tokens.scope === undefined ? {} : { scope: tokens.scope }),
+    ...defined({ refreshToken: tokens.refreshToken, scope: tokens.scope }),
   };
 }
 

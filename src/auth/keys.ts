@@ -1,5 +1,6 @@
 import { createHash, createPrivateKey, type JsonWebKey, type KeyObject, randomUUID, type webcrypto } from "node:crypto";
 import { exportJWK, generateKeyPair, importJWK, importPKCS8, type JWK, SignJWT } from "jose";
+import { defined } from "../defined.ts";
 import { reasonOf } from "../errors.ts";
 import { type AuthContext, failed } from "./context.ts";
 
@@ -47,7 +48,7 @@ export async function signingKey(
   const algorithm = wanted ?? suitable(key, accepted);
   try {
     const pem = key.export({ type: "pkcs8", format: "pem" }).toString();
-    return { key: await importPKCS8(pem, algorithm), algorithm, ...(kid === undefined ? {} : { kid }) };
+    return { key: await importPKCS8(pem, algorithm), algorithm, ...defined({ kid }) };
   } catch (error) {
     throw failed(context, `the configured "privateKey" does not fit the algorithm ${algorithm}: ${reasonOf(error)}`);
   }
@@ -96,7 +97,7 @@ export async function proof(
     htm: request.method,
     htu: `${origin}${pathname}`,
     ath: createHash("sha256").update(accessToken, "ascii").digest("base64url"),
-    ...(nonce === undefined ? {} : { nonce }),
+    ...defined({ nonce }),
   };
   return await new SignJWT(claims)
     .setProtectedHeader({ typ: "dpop+jwt", alg: key.algorithm, jwk: key.publicJwk })

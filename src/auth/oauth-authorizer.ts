@@ -1,5 +1,6 @@
 import type { AuthorizedRequest, Authorizer, Challenge, Wait } from "../authorizer.ts";
 import { clock } from "../clock.ts";
+import { defined } from "../defined.ts";
 import { AdapterError, isSituation } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import type { SendPlain } from "../plain-request.ts";
@@ -253,8 +254,11 @@ export class OAuthAuthorizer implements Authorizer {
 
 /** The facts of the refusal, which the sign-in itself does not know. */
 function withFacts(error: unknown, { status, wwwAuthenticate, body }: Challenge): unknown {
-  const said = body === undefined ? {} : { body };
-  const facts = { status, wwwAuthenticate: quoteText(wwwAuthenticate, CHALLENGE_CHARACTERS), ...said };
+  const facts = {
+    status,
+    wwwAuthenticate: quoteText(wwwAuthenticate, CHALLENGE_CHARACTERS),
+    ...defined({ body }),
+  };
   if (isSituation(error, "auth.required")) return new AdapterError("auth.required", { ...error.details, ...facts });
   if (isSituation(error, "auth.failed")) return new AdapterError("auth.failed", { ...error.details, ...facts });
   return error;

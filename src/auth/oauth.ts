@@ -1,4 +1,5 @@
 import * as oauth from "oauth4webapi";
+import { defined } from "../defined.ts";
 import { isAdapterError, reasonOf } from "../errors.ts";
 import { isHeaderValue } from "../protocol/header-syntax.ts";
 import { excerpt, failed } from "./context.ts";
@@ -177,7 +178,7 @@ function toTokens({ context }: Party, json: oauth.TokenEndpointResponse): Tokens
     accessToken: json.access_token,
     tokenType: json.token_type === "dpop" ? "DPoP" : "Bearer",
     ...(json.refresh_token ? { refreshToken: json.refresh_token } : {}),
-    ...(json.expires_in === undefined ? {} : { expiresInSeconds: json.expires_in }),
+    ...defined({ expiresInSeconds: json.expires_in }),
     ...(json.scope ? { scope: json.scope } : {}),
   };
 }

@@ -1,3 +1,4 @@
+import { defined } from "../defined.ts";
 import { type AuthContext, excerpt, failed } from "./context.ts";
 import { checkedUrl, exchange } from "./oauth-request.ts";
 
@@ -66,7 +67,7 @@ export async function serverMetadata(
   }
   if (fallback?.defaults === true && !foreign) return defaultEndpoints(base.origin);
   const reason = `${base.host} has no usable authorization server metadata (${notes.join("; ")})`;
-  throw failed(context, reason, hint === undefined ? {} : { hint });
+  throw failed(context, reason, defined({ hint }));
 }
 
 /**

@@ -1,3 +1,4 @@
+import { defined } from "../defined.ts";
 import { nonceOf } from "./challenge-facts.ts";
 import { type AuthContext, failed } from "./context.ts";
 import { exchange, type OAuthAnswer } from "./oauth-request.ts";
@@ -48,7 +49,7 @@ export function toResponse(
   const respond = (body: object, code: number): Response =>
     new Response(JSON.stringify(body), {
       status: code,
-      headers: { "content-type": "application/json", ...(nonce === undefined ? {} : { "dpop-nonce": nonce }) },
+      headers: { "content-type": "application/json", ...defined({ "dpop-nonce": nonce }) },
     });
   if (refused) return respond(told ? json : { ...json, error: problem }, Math.max(status, 400));
   if (json === undefined || !successful) throw failed(context, `${host} answered ${problem}`);

@@ -1,4 +1,5 @@
 import type { AccountOptions, SignInState } from "../auth/account.ts";
+import { defined } from "../defined.ts";
 import { AdapterError } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
 import { Redactor } from "../redactor.ts";
@@ -23,7 +24,7 @@ export async function accountOf({ name: server, endpoint, secrets }: ServerSpec)
   return {
     server,
     url,
-    ...(oauth === undefined ? {} : { settings: oauth }),
+    ...defined({ settings: oauth }),
     store: new DiskStore({ limits: LIMITS }),
     clientInfo: CLIENT_INFO,
     limits: LIMITS,

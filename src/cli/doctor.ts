@@ -1,4 +1,5 @@
 import type { ErrorCode } from "../contract.ts";
+import { defined } from "../defined.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import { advice, sentence } from "./failure.ts";
 import { type CommandContext, type Session, withSession } from "./session.ts";
@@ -37,8 +38,7 @@ async function withAdvice(surveyed: Surveyed, session: Session): Promise<Examine
     enabled && error?.code !== "config_error" && transport !== "stdio" ? await signInOf(server, session) : undefined;
   return {
     ...surveyed,
-    ...(signIn === undefined ? {} : { signIn }),
-    ...(error === undefined ? {} : { advice: advice(error) ?? adviceFor(error.code, transport) }),
+    ...defined({ signIn, advice: error && (advice(error) ?? adviceFor(error.code, transport)) }),
   };
 }
 
@@ -49,7 +49,7 @@ async function signInOf(server: string, session: Session): Promise<SignIn | unde
   try {
     const { state, issuer, expiresAt } = await storedSignIn(server, { cwd: session.cwd, configPath });
     if (state === "signed_out") return undefined;
-    return { state, ...(issuer === undefined ? {} : { issuer }), ...(expiresAt === undefined ? {} : { expiresAt }) };
+    return { state, ...defined({ issuer, expiresAt }) };
   } catch {
     return undefined; // A store or an entry that cannot be read is told by the failure of the server itself.
   }

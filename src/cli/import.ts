@@ -4,6 +4,7 @@ import { type FoundImport, type FoundServer, findImports } from "../config/impor
 import { DIALECTS } from "../config/imports/read.ts";
 import { placeOf } from "../config/place.ts";
 import { isInside } from "../config/plugins/contain.ts";
+import { defined } from "../defined.ts";
 import { AdapterError, reasonOf } from "../errors.ts";
 import { insisting } from "../momentary.ts";
 import { fromProcessFolder } from "../process-folder.ts";
@@ -187,11 +188,7 @@ function withoutErrors(file: FoundImport, all: readonly FoundImport[]): object {
     servers: servers.map((server) => {
       const { name, refused } = server;
       const winner = winnerOver(file, server, all);
-      return {
-        name,
-        ...(refused === undefined ? {} : { refused: refused.message }),
-        ...(winner === undefined ? {} : { takenFrom: winner }),
-      };
+      return { name, ...defined({ refused: refused?.message, takenFrom: winner }) };
     }),
     problems: problems.map(({ error }) => error.message),
   };

@@ -1,4 +1,5 @@
 import type { AgentToolResult } from "../contract.ts";
+import { defined } from "../defined.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import { listText } from "./list-text.ts";
 import { saysServer } from "./options.ts";
@@ -31,9 +32,7 @@ export async function list(words: readonly string[], context: CommandContext): P
     const { terminal } = context;
     const params = {
       ...session.target(server),
-      ...(query === undefined ? {} : { query }),
-      ...(tool === undefined ? {} : { tool }),
-      ...(kind === undefined ? {} : { kind }),
+      ...defined({ query, tool, kind }),
     };
     const result = await terminal.busy(
       named ? "Listing" : "Searching",

@@ -1,4 +1,5 @@
 import type { AgentToolResult } from "../contract.ts";
+import { defined } from "../defined.ts";
 import { readArguments } from "./arguments.ts";
 import { failureOf, statusOf, tell } from "./failure.ts";
 import { checkOutput, saveOutput } from "./save-output.ts";
@@ -23,7 +24,7 @@ export async function request(words: readonly string[], context: CommandContext)
       ...session.target(server),
       method,
       params: values,
-      ...(options.id === undefined ? {} : { id: options.id }),
+      ...defined({ id: options.id }),
     };
     let result: AgentToolResult;
     try {

@@ -1,5 +1,6 @@
 import { createReadStream } from "node:fs";
 import { addAbortSignal, type Readable } from "node:stream";
+import { defined } from "../defined.ts";
 import { reasonOf } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
@@ -104,5 +105,5 @@ function withTarget(params: Line["params"], session: Session): Record<string, un
   if (params["url"] !== undefined || params["configPath"] !== undefined) return params;
   if (params["server"] === undefined) return { ...session.target(), ...params };
   const { configPath } = session.target("");
-  return { ...(configPath === undefined ? {} : { configPath }), ...params };
+  return { ...defined({ configPath }), ...params };
 }

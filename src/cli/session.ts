@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import { basename } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { AgentToolResult, HostServices } from "../contract.ts";
+import { defined } from "../defined.ts";
 import type { Host } from "../host/host.ts";
 import { quote } from "../messages.ts";
 import { fromProcessFolder, processFolder } from "../process-folder.ts";
@@ -75,7 +76,7 @@ export class Session {
     const { configPath } = this;
     if (this.#private !== undefined) return { server: this.#private.server, configPath: this.#private.configPath };
     if (url !== undefined) return { url };
-    return { ...(server === undefined ? {} : { server }), ...(configPath === undefined ? {} : { configPath }) };
+    return defined({ server, configPath });
   }
 
   /** Calls one of the three tools, with `--timeout` unless the parameters say otherwise. @throws StepError */
@@ -83,12 +84,12 @@ export class Session {
     const { timeout } = this.#context.options;
     const { configPath } = params;
     this.#named.configPath = typeof configPath === "string" ? configPath : undefined;
-    const all = { ...(timeout === undefined ? {} : { timeoutSeconds: timeout }), ...params };
+    const all = { ...defined({ timeoutSeconds: timeout }), ...params };
     const progress = onPartial && ((partial: AgentToolResult): void => onPartial(progressText(partial)));
     try {
       return await this.#host.call(tool, all, {
         signal: this.#context.signal,
-        ...(progress === undefined ? {} : { onPartial: progress }),
+        ...defined({ onPartial: progress }),
       });
     } catch (error) {
       throw this.#private === undefined ? error : this.#private.retold(error);

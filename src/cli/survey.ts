@@ -1,6 +1,7 @@
 import { clock } from "../clock.ts";
 import { type ConfigProblem, mayHideServers } from "../config/candidate.ts";
 import type { AgentToolResult, ErrorCode } from "../contract.ts";
+import { defined } from "../defined.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import { failureOf } from "./failure.ts";
 import { inTurns } from "./in-turns.ts";
@@ -72,7 +73,7 @@ async function examine(entry: Readonly<Record<string, unknown>>, session: Sessio
     enabled: boolean;
     error?: string;
   };
-  const known = { server, transport, configPath, ...(origin === undefined ? {} : { origin }), enabled };
+  const known = { server, transport, configPath, ...defined({ origin }), enabled };
   if (!enabled && error === undefined) return { ...known, state: "disabled" };
   const target = session.target(server);
   const started = clock.now();
@@ -105,7 +106,7 @@ async function status(target: Target, session: Session): Promise<Partial<Surveye
 function identity(details: Readonly<Record<string, unknown>> | undefined): Partial<Surveyed> {
   const { serverInfo, protocolVersion } = details ?? {};
   return {
-    ...(serverInfo === undefined ? {} : { serverInfo }),
+    ...defined({ serverInfo }),
     ...(typeof protocolVersion === "string" ? { protocolVersion } : {}),
   };
 }

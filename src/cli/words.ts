@@ -1,3 +1,4 @@
+import { defined } from "../defined.ts";
 import { type Options, saysServer } from "./options.ts";
 import { usage } from "./usage.ts";
 
@@ -12,8 +13,7 @@ export function splitWords(command: string, what: string, words: readonly string
   const said = saysServer(options);
   const server = said ? undefined : words[0];
   const [name, ...rest] = said ? words : words.slice(1);
-  if (server !== "" && name !== undefined && name !== "")
-    return { ...(server === undefined ? {} : { server }), name, rest };
+  if (server !== "" && name !== undefined && name !== "") return { ...defined({ server }), name, rest };
   throw usage(`${command} needs ${said ? what : `SERVER and ${what}`}`, `rpi-mcp ${command} --help tells more.`);
 }
 

@@ -1,3 +1,4 @@
+import { defined } from "../defined.ts";
 import type { Limits } from "../limits.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import type { Json } from "./document.ts";
@@ -120,8 +121,7 @@ function overridesOf(raw: Json, limits: Limits, refuse: Refuse): Overrides {
   const timeoutSeconds = timeoutOf(raw, limits, refuse);
   return {
     ...(enabled === undefined && disabled === undefined ? {} : { enabled: enabled !== false && disabled !== true }),
-    ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }),
-    ...(exposure === undefined ? {} : { exposure }),
+    ...defined({ timeoutSeconds, exposure }),
     ...(autoApprove === undefined ? {} : { autoApprove: autoApprove === false ? [] : autoApprove }),
   };
 }

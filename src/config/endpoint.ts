@@ -1,4 +1,5 @@
 import { cut } from "../cut.ts";
+import { defined } from "../defined.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import type { OAuthSettings } from "../server-spec.ts";
 import { readUrl } from "../web-address.ts";
@@ -156,7 +157,7 @@ function program(raw: Json, refuse: Refuse): CheckedProgram {
     args: args ?? [],
     env: Object.entries(env ?? {}).map(([name, value]) => [name, String(value)] as const),
     inheritEnv: inheritEnv === false ? [] : inheritEnv,
-    ...(cwd === undefined ? {} : { cwd }),
+    ...defined({ cwd }),
   };
 }
 

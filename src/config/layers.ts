@@ -1,5 +1,6 @@
 import { join, resolve } from "node:path";
 import type { Trust } from "../contract.ts";
+import { defined } from "../defined.ts";
 import { AdapterError, isAdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import { quote } from "../messages.ts";
@@ -119,8 +120,7 @@ class Gathering {
       files: [...this.#read].filter((path) => !this.#unusable.has(path)),
       isComplete: this.#unusable.size === 0,
       tracked: this.#tracked,
-      ...(trust === undefined ? {} : { trust }),
-      ...(maxResultBytes === undefined ? {} : { maxResultBytes }),
+      ...defined({ trust, maxResultBytes }),
     };
   }
 

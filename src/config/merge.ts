@@ -1,5 +1,6 @@
 import { mkdirSync } from "node:fs";
 import type { Trust } from "../contract.ts";
+import { defined } from "../defined.ts";
 import { AdapterError, isAdapterError, reasonOf } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import { quote } from "../messages.ts";
@@ -119,10 +120,12 @@ function build(base: Candidate, settings: Settings, context: MergeContext): Conf
     const provenance = {
       ...owner,
       origin,
-      ...(context.trust === undefined ? {} : { trust: context.trust }),
-      ...(context.maxResultBytes === undefined ? {} : { maxResultBytes: context.maxResultBytes }),
-      ...(approveFrom === undefined ? {} : { autoApproveFrom: approveFrom }),
-      ...(settings.enabledBy === undefined ? {} : { enabledBy: settings.enabledBy }),
+      ...defined({
+        trust: context.trust,
+        maxResultBytes: context.maxResultBytes,
+        autoApproveFrom: approveFrom,
+        enabledBy: settings.enabledBy,
+      }),
     };
     return new UsableEntry(checked, provenance, {
       environment: context.environment,

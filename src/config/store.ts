@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { defined } from "../defined.ts";
 import { AdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import { type ConfigProblem, mayHideServers } from "./candidate.ts";
@@ -125,7 +126,7 @@ export class ConfigStore {
       problems: [...problems, ...merged.problems],
       files,
       isComplete,
-      ...(maxResultBytes === undefined ? {} : { maxResultBytes }),
+      ...defined({ maxResultBytes }),
     };
     this.#loaded.delete(key);
     this.#loaded.set(key, { view, tracked, made: merged.made, placeKey });

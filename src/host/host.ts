@@ -9,6 +9,7 @@ import {
   type StepHandle,
   type Trust,
 } from "../contract.ts";
+import { defined } from "../defined.ts";
 import { AdapterError, isAdapterError, reasonOf, toFailure } from "../errors.ts";
 import { withHostContext } from "../host-context.ts";
 import { drive, StepError } from "../plugin/drive.ts";
@@ -142,8 +143,7 @@ class ReferenceHost implements Host {
       registerEventHandler: (_event, handler) => {
         loaded.handlers.push(handler);
       },
-      ...(services === undefined ? {} : { services }),
-      ...(trust === undefined ? {} : { trust }),
+      ...defined({ services, trust }),
     };
     const loaded: Loaded = { api, handlers: [] };
     return loaded;

@@ -1,3 +1,4 @@
+import { defined } from "../defined.ts";
 import type { Limits } from "../limits.ts";
 
 export type RequestId = string | number;
@@ -120,7 +121,7 @@ function asFailure(id: unknown, error: unknown): JsonRpcFailure {
     error: {
       code: typeof code === "number" && Number.isFinite(code) ? code : INTERNAL_ERROR,
       message: typeof message === "string" ? message : JSON.stringify(message ?? "no message"),
-      ...(data === undefined ? {} : { data }),
+      ...defined({ data }),
     },
   };
 }

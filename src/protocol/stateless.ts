@@ -1,4 +1,5 @@
 import { cut } from "../cut.ts";
+import { defined } from "../defined.ts";
 import type { ClientIdentity, Dialect, EncodeOptions, Outcome, ServerIdentity, Wire } from "./dialect.ts";
 import { cancelNotice } from "./handshake.ts";
 import { headerProblem, mirrorHeaders } from "./headers.ts";
@@ -83,5 +84,5 @@ function inputRequired(result: Readonly<Record<string, unknown>>): Outcome {
     return { kind: "invalid", reason: "requestState is not a string" };
   if (requests === undefined && state === undefined)
     return { kind: "invalid", reason: "input_required without inputRequests and requestState" };
-  return { kind: "input_required", requests: requests ?? {}, ...(state === undefined ? {} : { state }) };
+  return { kind: "input_required", requests: requests ?? {}, ...defined({ state }) };
 }

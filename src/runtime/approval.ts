@@ -1,5 +1,6 @@
 import type { Cancellation } from "../cancellation.ts";
 import type { ApprovalRequest, HostServices, Trust } from "../contract.ts";
+import { defined } from "../defined.ts";
 import { AdapterError, reasonOf } from "../errors.ts";
 import type { Facts } from "../messages.ts";
 import { Redactor } from "../redactor.ts";
@@ -82,7 +83,7 @@ export class Approval {
       action: "call",
       tool,
       arguments: args,
-      ...(annotations === undefined ? {} : { annotations }),
+      ...defined({ annotations }),
     };
     const verdict = await this.#ask(request, scope, cancellation);
     if (cancellation.cancelled) throw new AdapterError("cancelled", { server: spec.name });
@@ -129,9 +130,8 @@ export function startDenied(
 ): AdapterError {
   return new AdapterError("denied.start", {
     server,
-    ...(configPath === undefined ? {} : { configPath }),
     reason,
-    ...(enabledBy === undefined ? {} : { enabledBy }),
+    ...defined({ configPath, enabledBy }),
   });
 }
 
@@ -159,7 +159,7 @@ export function startRequest(spec: ServerSpec, cwd: string, known: Redactor): Ap
   const common: ApprovalRequest = {
     server,
     action: "start",
-    ...(configPath === undefined ? {} : { configPath }),
+    ...defined({ configPath }),
     ...(variables.size === 0 ? {} : { variables: [...variables.keys()] }),
     ...unlessEmpty("autoApprove", autoApprove === true ? ["*"] : autoApprove),
   };

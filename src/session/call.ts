@@ -1,6 +1,7 @@
 import type { Cancellation } from "../cancellation.ts";
 import { clock } from "../clock.ts";
 import { cut } from "../cut.ts";
+import { defined } from "../defined.ts";
 import { AdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import { isObject, type JsonRpcErrorObject, URL_ELICITATION_REQUIRED } from "../protocol/jsonrpc.ts";
@@ -77,7 +78,7 @@ async function rounds(conversation: Conversation, unfinished: Unfinished, first:
     const asked = {
       ...params,
       ...(Object.keys(inputResponses).length === 0 ? {} : { inputResponses }),
-      ...(outcome.state === undefined ? {} : { requestState: outcome.state }),
+      ...defined({ requestState: outcome.state }),
     };
     answer = await session.request(method, asked, { ...options, totalMs: left() }, toolSchema);
   }

@@ -1,4 +1,5 @@
 import { cut } from "../cut.ts";
+import { defined } from "../defined.ts";
 import { AdapterError } from "../errors.ts";
 import type { Dialect } from "../protocol/dialect.ts";
 import {
@@ -25,7 +26,7 @@ export function rpcError(
     server,
     method,
     rpcError: boundedError({ code, message: whole, data }),
-    ...(status === undefined ? {} : { status }),
+    ...defined({ status }),
   });
 }
 

@@ -101,13 +101,12 @@ export function silence(spec: ServerSpec, timeoutMs: number | undefined, { runti
 }
 
 function progressPartial(report: ProgressReport, redactor: Redactor): AgentToolResult {
-  const { progress, total, message } = redactor.data(report);
+  const shown = redactor.data(report);
+  const { progress, total, message } = shown;
   const count = total === undefined ? String(progress) : `${progress}/${total}`;
   return {
     content: [{ type: "text", text: message === undefined ? count : `${count} ${message}` }],
-    details: {
-      progress: { progress, ...(total === undefined ? {} : { total }), ...(message === undefined ? {} : { message }) },
-    },
+    details: { progress: shown },
   };
 }
 

@@ -1,5 +1,6 @@
 import type { AgentToolResult } from "../contract.ts";
 import { cut } from "../cut.ts";
+import { defined } from "../defined.ts";
 import { isSituation, toFailure } from "../errors.ts";
 import type { Target } from "../runtime/target.ts";
 import type { ServerSpec } from "../server-spec.ts";
@@ -87,8 +88,8 @@ async function discover(
     const { connection, catalog } = await runtime.discover(scope, spec, kind, options);
     connection.release();
     const { serverInfo, protocolVersion, instructions } = connection;
-    const said = instructions === undefined ? {} : { instructions };
-    return { spec, head: { server: spec.name, serverInfo, protocolVersion, ...said }, catalog };
+    const head = { server: spec.name, serverInfo, protocolVersion, ...defined({ instructions }) };
+    return { spec, head, catalog };
   } catch (error) {
     throw await guardError(error, spec, context);
   } finally {

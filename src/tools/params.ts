@@ -1,4 +1,5 @@
 import type { ToolName } from "../contract.ts";
+import { defined } from "../defined.ts";
 import { AdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import type { Target } from "../runtime/target.ts";
@@ -28,7 +29,7 @@ export class ParamReader {
       tool: this.#tool,
       path: this.#place + path,
       reason,
-      ...(hint === undefined ? {} : { hint }),
+      ...defined({ hint }),
     });
   }
 

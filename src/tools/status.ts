@@ -1,6 +1,7 @@
 import type { ConfigView } from "../config/store.ts";
 import type { AgentToolResult } from "../contract.ts";
 import { cut } from "../cut.ts";
+import { defined } from "../defined.ts";
 import type { Connection } from "../runtime/connection.ts";
 import type { Target } from "../runtime/target.ts";
 import { briefly, shortJson } from "./json-answer.ts";
@@ -24,8 +25,7 @@ export function configuredServers(view: ConfigView, { runtime }: ToolContext): A
       ...(summary === undefined ? {} : { runs: cut(runtime.redactor.text(summary), RUNS_CHARACTERS) }),
       configPath,
       ...(origin === "explicit" ? {} : { origin }),
-      ...(exposure === undefined ? {} : { exposure }),
-      ...(error === undefined ? {} : { error: runtime.redactor.text(error.message) }),
+      ...defined({ exposure, error: error && runtime.redactor.text(error.message) }),
     }),
   );
   const problems = view.problems.map(({ configPath, error }) => ({
@@ -41,7 +41,7 @@ export function configuredServers(view: ConfigView, { runtime }: ToolContext): A
     brief: ({ server, enabled, error }) => ({
       server,
       ...(enabled ? {} : { enabled }),
-      ...(error === undefined ? {} : { error: briefly(error) }),
+      ...defined({ error: error && briefly(error) }),
     }),
     name: ({ server }) => server,
     make: (shown, left = 0) => ({
@@ -62,7 +62,7 @@ export function connectionStatus(target: Target, { runtime, scope }: ToolContext
       server: name,
       state: connection === undefined ? "connecting" : "connected",
       transport: connection?.session.transport.kind ?? spec.endpoint.kind,
-      ...(spec.configPath === undefined ? {} : { configPath: spec.configPath }),
+      ...defined({ configPath: spec.configPath }),
       ...(connection === undefined ? {} : factsOf(connection)),
     }));
   const details = runtime.redactor.data({ connections });
@@ -92,7 +92,7 @@ interface ConnectionFacts extends Pick<Connection, "protocolVersion" | "serverIn
 function factsOf(connection: Connection): ConnectionFacts {
   const { protocolVersion, serverInfo, session } = connection;
   const tools = connection.listing("tools").known?.items.size;
-  return { protocolVersion, serverInfo, pending: session.pendingCount, ...(tools === undefined ? {} : { tools }) };
+  return { protocolVersion, serverInfo, pending: session.pendingCount, ...defined({ tools }) };
 }
 
 function matches({ server, url }: Target, name: string, endpoint: string | undefined): boolean {

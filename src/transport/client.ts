@@ -1,6 +1,7 @@
 import { setMaxListeners } from "node:events";
 import type { Authorizer, Challenge, Wait } from "../authorizer.ts";
 import type { Cancellation } from "../cancellation.ts";
+import { defined } from "../defined.ts";
 import { AdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import type { PersonWait } from "../person-wait.ts";
@@ -234,7 +235,7 @@ export class HttpClient {
       server: this.server,
       status,
       wwwAuthenticate: quoteText(wwwAuthenticate, CHALLENGE_CHARACTERS),
-      ...(body === undefined ? {} : { body }),
+      ...defined({ body }),
       hint:
         this.#options.signIn !== undefined
           ? "It keeps refusing what the sign-in obtained."

@@ -1,3 +1,4 @@
+import { defined } from "../defined.ts";
 import type { Limits } from "../limits.ts";
 import type { Redactor } from "../redactor.ts";
 import type { ServerSpec } from "../server-spec.ts";
@@ -23,7 +24,7 @@ export function transportFactory(spec: ServerSpec, { limits, redactor, signIn }:
     return { create: () => new StdioTransport({ server, endpoint, limits, redactor }), rejectionOf: () => undefined };
   }
   const { url, headers, transport } = endpoint;
-  const options = { server, url, headers, limits, ...(signIn === undefined ? {} : { signIn }) };
+  const options = { server, url, headers, limits, ...defined({ signIn }) };
   if (transport === "sse") return { create: () => new LegacySseTransport(options), rejectionOf };
   // It is only a guess then: a server that keeps the connection open and says nothing must not hold up the answer for long.
   const guessing = { ...options, limits: { ...limits, endpointMs: Math.min(limits.endpointMs, GUESS_MS) } };

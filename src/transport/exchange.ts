@@ -1,6 +1,7 @@
 import type { ClientRequest, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { CancelListener, Cancellation } from "../cancellation.ts";
+import { defined } from "../defined.ts";
 import { AdapterError, isSituation, reasonOf } from "../errors.ts";
 import { promised } from "../promised.ts";
 import type { Roster, Rostered } from "../roster.ts";
@@ -187,8 +188,7 @@ export class Exchange implements CancelListener, Rostered {
     if (!this.#connected) {
       const via = this.#pool.proxy === undefined ? "" : ` (through the proxy ${this.#pool.proxy})`;
       const reason = `${error === undefined ? "the connection was closed" : whyUnreachable(error)}${via}`;
-      const hint = hintFor(error);
-      const facts = { server, url: this.#context.url, reason, ...(hint === undefined ? {} : { hint }) };
+      const facts = { server, url: this.#context.url, reason, ...defined({ hint: hintFor(error) }) };
       return new AdapterError("connect.failed", facts, cause);
     }
     const code = (error as NodeJS.ErrnoException | undefined)?.code;

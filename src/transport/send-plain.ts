@@ -1,4 +1,5 @@
 import { Cancellation } from "../cancellation.ts";
+import { defined } from "../defined.ts";
 import type { PlainAnswer, PlainRequest } from "../plain-request.ts";
 import { Roster } from "../roster.ts";
 import { type Exchange, exchangeTrusting } from "./exchange.ts";
@@ -23,7 +24,7 @@ export async function sendPlain(
     method,
     path: url.pathname + url.search,
     headers: Object.entries(all).flat(),
-    ...(body === undefined ? {} : { body }),
+    ...defined({ body }),
     label: `${method} ${url.pathname}`,
     cancel,
   };

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { chmod, lstat, mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { defined } from "../../defined.ts";
 import { AdapterError, isAdapterError, reasonOf } from "../../errors.ts";
 import { LIMITS, type Limits } from "../../limits.ts";
 import { insisting } from "../../momentary.ts";
@@ -65,7 +66,7 @@ export class DiskStore implements TokenStore {
     return {
       kind: "disk",
       folder: this.#folder,
-      ...(this.#problem === undefined ? {} : { problem: this.#problem }),
+      ...defined({ problem: this.#problem }),
     };
   }
 

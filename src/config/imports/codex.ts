@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { defined } from "../../defined.ts";
 import { isObject } from "../../protocol/jsonrpc.ts";
 import type { Json } from "../document.ts";
 import type { Dialect, ImportedServer } from "./dialect.ts";
@@ -46,8 +47,7 @@ function oauth(draft: Draft, { oauth: settings, scopes, oauth_resource: resource
   const clientId = isObject(settings) ? settings.client_id : undefined;
   if (clientId === undefined && scopes === undefined && resource === undefined) return draft;
   return draft.set("oauth", {
-    ...(clientId === undefined ? {} : { clientId, ...(callback === undefined ? {} : { redirectUri: callback }) }),
-    ...(scopes === undefined ? {} : { scopes }),
-    ...(resource === undefined ? {} : { parameters: { resource } }),
+    ...(clientId === undefined ? {} : { clientId, ...defined({ redirectUri: callback }) }),
+    ...defined({ scopes, parameters: resource === undefined ? undefined : { resource } }),
   });
 }

@@ -1,4 +1,5 @@
 import { isAbsolute, resolve } from "node:path";
+import { defined } from "../../defined.ts";
 import { LIMITS } from "../../limits.ts";
 import { isObject } from "../../protocol/jsonrpc.ts";
 import type { Json } from "../document.ts";
@@ -74,7 +75,7 @@ export class Draft {
   }
 
   as(name: string): ImportedServer {
-    return { name, raw: this.#raw, ...(this.#flaw === undefined ? {} : { flaw: this.#flaw }) };
+    return { name, raw: this.#raw, ...defined({ flaw: this.#flaw }) };
   }
 
   #translate(value: unknown, field: string): unknown {

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { defined } from "../../defined.ts";
 import { isObject } from "../../protocol/jsonrpc.ts";
 import type { Json } from "../document.ts";
 import type { Dialect } from "./dialect.ts";
@@ -44,9 +45,5 @@ function allowance(document: Json): (name: string) => boolean {
 
 function settings({ clientId, clientSecret, scopes, redirectUri, audiences }: Json): Json {
   const parameters = Array.isArray(audiences) ? { audience: audiences.join(" ") } : undefined;
-  return Object.fromEntries(
-    Object.entries({ clientId, clientSecret, scopes, redirectUri, parameters }).filter(
-      ([, value]) => value !== undefined,
-    ),
-  );
+  return defined({ clientId, clientSecret, scopes, redirectUri, parameters });
 }

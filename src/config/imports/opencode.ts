@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { defined } from "../../defined.ts";
 import { isObject } from "../../protocol/jsonrpc.ts";
 import type { Json } from "../document.ts";
 import type { Dialect, DialectFile, ImportedServer } from "./dialect.ts";
@@ -50,11 +51,10 @@ function callback(port: unknown): string | undefined {
 
 /** Version 2 writes them with underscores. */
 function settings(oauth: Json): Json {
-  const known = {
+  return defined({
     clientId: oauth.clientId ?? oauth.client_id,
     clientSecret: oauth.clientSecret ?? oauth.client_secret,
     scope: oauth.scope,
     redirectUri: oauth.redirectUri ?? oauth.redirect_uri ?? callback(oauth.callbackPort ?? oauth.callback_port),
-  };
-  return Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined));
+  });
 }

@@ -1,3 +1,4 @@
+import { defined } from "../../defined.ts";
 import { AdapterError } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
 import { isObject } from "../../protocol/jsonrpc.ts";
@@ -91,7 +92,7 @@ function translate(
   for (const { name: written, raw, flaw } of dialect.servers(value, place)) {
     const name = names.of(written);
     const refused = flaw && new AdapterError("config.entry", { server: name, configPath, ...flaw });
-    candidates.push({ name, raw, configPath, origin, ...(refused === undefined ? {} : { refused }) });
+    candidates.push({ name, raw, configPath, origin, ...defined({ refused }) });
   }
   return { candidates, problems: [] };
 }
