@@ -1,12 +1,13 @@
 import type { ApprovalRequest, ServerContext } from "../contract.ts";
 import { isAdapterError } from "../errors.ts";
 import { Redactor } from "../redactor.ts";
+import { quoteText } from "../remote-text.ts";
 import { startDenied, startRequest } from "../runtime/approval.ts";
 import { isWantedByProject, type ServerSpec } from "../server-spec.ts";
 import { startLines } from "../start-lines.ts";
 import type { Person } from "./person.ts";
 import { specOf, type Where } from "./servers.ts";
-import { oneLine, type Terminal } from "./terminal.ts";
+import type { Terminal } from "./terminal.ts";
 
 const PATH_CHARACTERS = 500;
 
@@ -53,7 +54,7 @@ function asked(
   signal: AbortSignal,
 ): Promise<boolean> {
   const lines = startLines(request).map((line) => `\n  ${line}`);
-  const text = `Server "${name}" is wanted by this project's own file ${oneLine(enabledBy, PATH_CHARACTERS)}:${lines.join("")}`;
+  const text = `Server "${name}" is wanted by this project's own file ${quoteText(enabledBy, PATH_CHARACTERS)}:${lines.join("")}`;
   return person.alone(() => person.agrees({ text, prompt: `${prompt} [y/N] `, signal }));
 }
 

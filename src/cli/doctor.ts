@@ -1,11 +1,12 @@
 import type { ErrorCode } from "../contract.ts";
 import { defined } from "../defined.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
+import { quoteText, readable } from "../remote-text.ts";
 import { advice, sentence } from "./failure.ts";
 import { type CommandContext, type Session, withSession } from "./session.ts";
 import { sourceOf } from "./source.ts";
 import { type Survey, type Surveyed, survey } from "./survey.ts";
-import { clean, oneLine, type Terminal } from "./terminal.ts";
+import type { Terminal } from "./terminal.ts";
 import { usage } from "./usage.ts";
 
 const NAME_CHARACTERS = 120;
@@ -89,7 +90,7 @@ const ADVICE: Readonly<Record<ErrorCode, string>> = {
 function report(servers: readonly Examined[], problems: Survey["problems"], cwd: string, terminal: Terminal): string {
   const lines = servers.flatMap((each) => about(each, cwd, terminal));
   for (const { serious, error } of problems) {
-    lines.push(`${mark(serious ? "failed" : "warning", terminal)} ${oneLine(error.message, 1000)}`);
+    lines.push(`${mark(serious ? "failed" : "warning", terminal)} ${quoteText(error.message, 1000)}`);
   }
   const count = (state: Surveyed["state"]): number => servers.filter((each) => each.state === state).length;
   const broken = problems.filter(({ serious }) => serious).length;
@@ -107,14 +108,14 @@ function about(each: Examined, cwd: string, terminal: Terminal): string[] {
     transport,
     sourceOf(configPath, cwd),
     state === "disabled" ? "disabled" : undefined,
-    name === "" ? undefined : oneLine(`${String(name)} ${String(version)}`.trim(), NAME_CHARACTERS),
-    protocolVersion === undefined ? undefined : `protocol ${oneLine(protocolVersion, 40)}`,
+    name === "" ? undefined : quoteText(`${String(name)} ${String(version)}`.trim(), NAME_CHARACTERS),
+    protocolVersion === undefined ? undefined : `protocol ${quoteText(protocolVersion, 40)}`,
     state === "ok" ? toolsText(tools) : undefined,
     milliseconds === undefined ? undefined : `${milliseconds} ms`,
     signIn === undefined ? undefined : signInText(signIn),
   ];
   const lines = [`${mark(state, terminal)} ${terminal.style("bold", server)}  ${facts.filter(Boolean).join(", ")}`];
-  if (error !== undefined) lines.push(indented(`${error.code}: ${clean(sentence(error))}`));
+  if (error !== undefined) lines.push(indented(`${error.code}: ${readable(sentence(error))}`));
   if (each.advice !== undefined) lines.push(indented(`What to do: ${each.advice}`));
   return lines;
 }
@@ -125,7 +126,7 @@ function toolsText(tools: number | undefined): string {
 }
 
 function signInText({ state, issuer, expiresAt }: SignIn): string {
-  const where = issuer === undefined ? "" : ` at ${oneLine(issuer, NAME_CHARACTERS)}`;
+  const where = issuer === undefined ? "" : ` at ${quoteText(issuer, NAME_CHARACTERS)}`;
   return `${state.replace("_", " ")}${where}${expiresAt === undefined ? "" : `, token until ${expiresAt}`}`;
 }
 

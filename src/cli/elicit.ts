@@ -1,8 +1,9 @@
 import type { ElicitResult, ServerContext } from "../contract.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
+import { quoteText, readable } from "../remote-text.ts";
 import { askField } from "./form-field.ts";
 import type { Person } from "./person.ts";
-import { clean, oneLine, type Terminal } from "./terminal.ts";
+import type { Terminal } from "./terminal.ts";
 
 const CANCEL: ElicitResult = { action: "cancel" };
 const DECLINE: ElicitResult = { action: "decline" };
@@ -13,11 +14,11 @@ type Elicit = (params: Record<string, unknown>, context: ServerContext) => Promi
 /** Puts a server's questions to the person; without a terminal they are declined. */
 export function elicitor(person: Person, terminal: Terminal): Elicit {
   return async (params, context) => {
-    const message = clean(String(params["message"] ?? ""));
-    const server = oneLine(context.server, NAME_CHARACTERS);
+    const message = readable(String(params["message"] ?? ""));
+    const server = quoteText(context.server, NAME_CHARACTERS);
     if (!terminal.interactive) {
       terminal.note(
-        `Server ${server} asks: ${oneLine(message, NAME_CHARACTERS)} (declined: there is no terminal to ask at)`,
+        `Server ${server} asks: ${quoteText(message, NAME_CHARACTERS)} (declined: there is no terminal to ask at)`,
       );
       return DECLINE;
     }
@@ -48,7 +49,7 @@ async function form(
     if (answer === "cancelled") return CANCEL;
     if (answer !== "nothing") content.push([name, answer.value]);
   }
-  const line = await person.ask({ prompt: `Send this to ${oneLine(server, NAME_CHARACTERS)}? [Y/n] `, signal });
+  const line = await person.ask({ prompt: `Send this to ${quoteText(server, NAME_CHARACTERS)}? [Y/n] `, signal });
   if (line === undefined) return CANCEL;
   if (/^\s*no?\s*$/i.test(line)) return DECLINE;
   return { action: "accept", content: Object.fromEntries(content) };

@@ -3,10 +3,10 @@ import { LIMITS } from "../limits.ts";
 import { MODEL_WORDS } from "../messages.ts";
 import { StepError } from "../plugin/drive.ts";
 import { INVALID_PARAMS, isObject } from "../protocol/jsonrpc.ts";
+import { readable } from "../remote-text.ts";
 import { renderResult, textOf } from "../tools/render.ts";
 import type { Options } from "./options.ts";
 import type { CommandContext } from "./session.ts";
-import { clean } from "./terminal.ts";
 
 /** What was thrown, as a failure with a code: our own errors and the steps' alike. */
 export function failureOf(error: unknown): Failure {
@@ -54,7 +54,7 @@ export function tell(failure: Failure, { terminal, options }: Pick<CommandContex
   const { code } = failure;
   const hint = advice(failure, options);
   const head = terminal.styleNote("red", code === "tool_error" ? "The tool failed:" : `Error (${code}):`);
-  terminal.note(`${head} ${clean(wholeMessage(failure))}`);
+  terminal.note(`${head} ${readable(wholeMessage(failure))}`);
   if (hint !== undefined) terminal.note(terminal.styleNote("dim", hint));
 }
 

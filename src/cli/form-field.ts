@@ -1,9 +1,10 @@
 import { LIMITS } from "../limits.ts";
 import { type Choice, choicesOf } from "../protocol/choices.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
+import { quoteText } from "../remote-text.ts";
 import { checkAgainst } from "../validation/validator.ts";
 import type { Person } from "./person.ts";
-import { oneLine, type Terminal } from "./terminal.ts";
+import type { Terminal } from "./terminal.ts";
 
 export interface Field {
   readonly name: string;
@@ -27,10 +28,10 @@ export async function askField(
   const choices = choicesOf(type === "array" && isObject(items) ? items : property) ?? [];
   const text = introduction(field, choices);
   const brackets =
-    fallback === undefined ? (required ? "" : " []") : ` [${oneLine(asText(fallback), LABEL_CHARACTERS)}]`;
+    fallback === undefined ? (required ? "" : " []") : ` [${quoteText(asText(fallback), LABEL_CHARACTERS)}]`;
   terminal.note(text);
   for (;;) {
-    const line = await person.ask({ prompt: `  ${oneLine(name, LABEL_CHARACTERS)}${brackets}: `, signal });
+    const line = await person.ask({ prompt: `  ${quoteText(name, LABEL_CHARACTERS)}${brackets}: `, signal });
     if (line === undefined) return "cancelled";
     if (line.trim() === "" && fallback !== undefined) return { value: fallback };
     if (line.trim() === "" && !required) return "nothing";
@@ -76,8 +77,8 @@ function introduction({ name, property, required }: Field, choices: readonly Cho
   const label = `${parts.length === 0 ? name : parts.join(": ")}${required ? "" : " (optional)"}`;
   const lines = choices
     .slice(0, SHOWN_CHOICES)
-    .map(({ label: choice }, index) => `    ${index + 1}  ${oneLine(choice, LABEL_CHARACTERS)}`);
-  return [oneLine(label, LABEL_CHARACTERS), ...lines].join("\n");
+    .map(({ label: choice }, index) => `    ${index + 1}  ${quoteText(choice, LABEL_CHARACTERS)}`);
+  return [quoteText(label, LABEL_CHARACTERS), ...lines].join("\n");
 }
 
 /** The typed line as a value of the field's type; nothing where it is none. */

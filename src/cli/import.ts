@@ -9,10 +9,11 @@ import { AdapterError, reasonOf } from "../errors.ts";
 import { insisting } from "../momentary.ts";
 import { fromProcessFolder } from "../process-folder.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
+import { quoteText, readable } from "../remote-text.ts";
 import { masked, type Plan, planImport } from "./import-plan.ts";
 import { type CommandContext, workingFolder } from "./session.ts";
 import { sourceOf } from "./source.ts";
-import { clean, oneLine, type Terminal } from "./terminal.ts";
+import type { Terminal } from "./terminal.ts";
 import { unifiedDiff } from "./unified-diff.ts";
 import { usage } from "./usage.ts";
 
@@ -131,7 +132,7 @@ async function report(
     changes += added.length + replaced.length;
     if (kept.length > 0) lines.push("", `Already in ${sourceOf(path, cwd)}, and left alone: ${kept.join(", ")}`);
     const diff = unifiedDiff(sourceOf(path, cwd), shown.before, shown.after);
-    if (diff.length > 0) lines.push("", ...diff.map((line) => coloured(clean(line), terminal)));
+    if (diff.length > 0) lines.push("", ...diff.map((line) => coloured(readable(line), terminal)));
   }
   await terminal.print(lines.join("\n"));
   if (changes === 0) terminal.note("There is nothing to add.");
@@ -147,11 +148,11 @@ function about(
   const { dialect, path, servers, problems } = file;
   const lines = [`${terminal.style("bold", dialect)}  ${sourceOf(path, cwd)}`];
   for (const { error } of problems)
-    lines.push(terminal.style("yellow", `  cannot be read: ${oneLine(error.message, 500)}`));
+    lines.push(terminal.style("yellow", `  cannot be read: ${quoteText(error.message, 500)}`));
   for (const server of servers) {
     const winner = winnerOver(file, server, all);
     const note = winner === undefined ? "" : `  (not taken: ${winner} has one of this name, too)`;
-    lines.push(`  ${oneLine(server.name, LINE_CHARACTERS)}  ${fate(server)}${note}`);
+    lines.push(`  ${quoteText(server.name, LINE_CHARACTERS)}  ${fate(server)}${note}`);
   }
   if (servers.length === 0 && problems.length === 0) lines.push("  no servers");
   return lines;
@@ -162,12 +163,12 @@ function fate({ raw, refused }: FoundServer): string {
   if (refused !== undefined) {
     const { field, reason } = refused.details;
     const why = reason === undefined ? refused.message : `${field === "" ? "it" : String(field)} ${String(reason)}`;
-    return oneLine(`not imported: ${why}`, ADVICE_CHARACTERS);
+    return quoteText(`not imported: ${why}`, ADVICE_CHARACTERS);
   }
   const entry = masked(raw);
   if (!isObject(entry)) return "";
   const { url, command, args } = entry;
-  return oneLine(String(url ?? [command, ...(Array.isArray(args) ? args : [])].join(" ")), LINE_CHARACTERS);
+  return quoteText(String(url ?? [command, ...(Array.isArray(args) ? args : [])].join(" ")), LINE_CHARACTERS);
 }
 
 function coloured(line: string, terminal: Terminal): string {

@@ -1,9 +1,10 @@
 import { isObject } from "../protocol/jsonrpc.ts";
+import { quoteText, readable } from "../remote-text.ts";
 import type { Item } from "../session/catalog.ts";
 import { signature } from "../tools/signature.ts";
 import { firstSentence } from "../tools/text.ts";
 import type { Options } from "./options.ts";
-import { clean, oneLine, type Terminal } from "./terminal.ts";
+import type { Terminal } from "./terminal.ts";
 
 const SUMMARY_CHARACTERS = 200;
 const NAME_CHARACTERS = 300;
@@ -22,12 +23,12 @@ export function listText(
   if (protocolVersion !== undefined) {
     const { name = "unknown", version = "" } = isObject(serverInfo) ? serverInfo : {};
     const count = `${items.length} ${items.length === 1 ? kindName(kind).slice(0, -1) : kindName(kind)}`;
-    const identity = oneLine(`${String(name)} ${String(version)}`.trim(), NAME_CHARACTERS);
+    const identity = quoteText(`${String(name)} ${String(version)}`.trim(), NAME_CHARACTERS);
     lines.unshift(
-      `${terminal.style("bold", String(server))} (${identity}), protocol ${oneLine(String(protocolVersion), 40)}, ${count}`,
+      `${terminal.style("bold", String(server))} (${identity}), protocol ${quoteText(String(protocolVersion), 40)}, ${count}`,
     );
     if (kind === "tools" && typeof instructions === "string")
-      lines.splice(1, 0, terminal.style("dim", indented(clean(instructions))), "");
+      lines.splice(1, 0, terminal.style("dim", indented(readable(instructions))), "");
   } else if (items.length === 0) {
     lines.push("Nothing fits these words.");
   }
@@ -39,26 +40,29 @@ export function listText(
 /** One item: how it is called, and a sentence about it. */
 function entry(item: Item, terminal: Terminal): string {
   const { server, summary, description, title, uri, uriTemplate, mimeType } = item;
-  const name = oneLine(String(uri ?? uriTemplate ?? item["name"]), NAME_CHARACTERS);
-  const where = server === undefined ? "" : `${oneLine(String(server), NAME_CHARACTERS)} `;
+  const name = quoteText(String(uri ?? uriTemplate ?? item["name"]), NAME_CHARACTERS);
+  const where = server === undefined ? "" : `${quoteText(String(server), NAME_CHARACTERS)} `;
   const parameters = typeof item["parameters"] === "string" ? item["parameters"] : signature(item);
   const isCalled = uri === undefined && uriTemplate === undefined;
-  const call = isCalled ? `(${oneLine(parameters, 1000)})` : "";
+  const call = isCalled ? `(${quoteText(parameters, 1000)})` : "";
   const label = isCalled ? [] : [item["name"], mimeType].filter((part) => typeof part === "string" && part !== "");
-  const about = oneLine(String(summary ?? firstSentence(description ?? title, SUMMARY_CHARACTERS)), SUMMARY_CHARACTERS);
-  const first = `  ${where}${terminal.style("bold", name)}${call}${label.length === 0 ? "" : `  ${oneLine(label.join(", "), NAME_CHARACTERS)}`}`;
+  const about = quoteText(
+    String(summary ?? firstSentence(description ?? title, SUMMARY_CHARACTERS)),
+    SUMMARY_CHARACTERS,
+  );
+  const first = `  ${where}${terminal.style("bold", name)}${call}${label.length === 0 ? "" : `  ${quoteText(label.join(", "), NAME_CHARACTERS)}`}`;
   return about === "" ? first : `${first}\n      ${about}`;
 }
 
 function inFull(item: Item, terminal: Terminal): string {
   const { name, title, description, inputSchema, outputSchema, annotations } = item;
   const lines = [
-    `${terminal.style("bold", oneLine(String(name), NAME_CHARACTERS))}(${oneLine(signature(item), 1000)})`,
+    `${terminal.style("bold", quoteText(String(name), NAME_CHARACTERS))}(${quoteText(signature(item), 1000)})`,
   ];
-  if (typeof title === "string" && title !== "") lines.push(oneLine(title, NAME_CHARACTERS));
-  if (typeof description === "string" && description !== "") lines.push("", clean(description));
+  if (typeof title === "string" && title !== "") lines.push(quoteText(title, NAME_CHARACTERS));
+  if (typeof description === "string" && description !== "") lines.push("", readable(description));
   for (const [label, value] of Object.entries({ parameters: inputSchema, result: outputSchema, annotations })) {
-    if (value !== undefined) lines.push("", `${label}:`, clean(JSON.stringify(value, null, 2)));
+    if (value !== undefined) lines.push("", `${label}:`, readable(JSON.stringify(value, null, 2)));
   }
   return lines.join("\n");
 }
@@ -69,7 +73,7 @@ function notes(list: unknown): string[] {
   return list.filter(isObject).map(({ server, name, error, reason }) => {
     const who =
       server === undefined ? `left out: ${String(name ?? "an item without a name")}` : `failed: ${String(server)}`;
-    return oneLine(`${who}: ${String(error ?? reason)}`, 500);
+    return quoteText(`${who}: ${String(error ?? reason)}`, 500);
   });
 }
 

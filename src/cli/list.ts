@@ -1,13 +1,13 @@
 import type { AgentToolResult } from "../contract.ts";
 import { defined } from "../defined.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
+import { quoteText } from "../remote-text.ts";
 import { listText } from "./list-text.ts";
 import { saysServer } from "./options.ts";
 import { type CommandContext, type Session, withSession } from "./session.ts";
 import { sourceOf } from "./source.ts";
 import { type Surveyed, survey } from "./survey.ts";
 import { table } from "./table.ts";
-import { oneLine } from "./terminal.ts";
 import { usage } from "./usage.ts";
 import { oneServer } from "./words.ts";
 
@@ -58,14 +58,14 @@ async function printServers(
     String(transport),
     error !== undefined ? "broken" : enabled === true ? "enabled" : "disabled",
     sourceOf(configPath, session.cwd),
-    oneLine(String(runs ?? ""), CELL_CHARACTERS),
+    quoteText(String(runs ?? ""), CELL_CHARACTERS),
   ]);
   const titles = ["SERVER", "TRANSPORT", "STATE", "SOURCE"].map((title) => ({ title }));
   if (rows.length > 0)
     await terminal.print(head(table([...titles, { title: "RUNS", shrinks: true }], rows, terminal.columns), terminal));
   else terminal.note(NONE);
   for (const { error } of [...servers, ...problems]) {
-    if (error !== undefined) terminal.note(terminal.styleNote("yellow", oneLine(String(error), 1000)));
+    if (error !== undefined) terminal.note(terminal.styleNote("yellow", quoteText(String(error), 1000)));
   }
 }
 
@@ -86,7 +86,7 @@ async function listAll(session: Session, { options, terminal }: CommandContext):
   if (rows.length > 0) await terminal.print(head(table(titles, rows, terminal.columns), terminal));
   else terminal.note("No server is configured. rpi-mcp import finds those of other tools.");
   for (const { error } of [...servers, ...problems])
-    if (error !== undefined) terminal.note(terminal.styleNote("yellow", oneLine(error.message, 500)));
+    if (error !== undefined) terminal.note(terminal.styleNote("yellow", quoteText(error.message, 500)));
   if (failed) terminal.note("rpi-mcp doctor says what to do.");
   return failed ? 1 : 0;
 }

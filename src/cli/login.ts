@@ -2,13 +2,14 @@ import { createInterface } from "node:readline";
 import type { OAuthAuthorizer } from "../auth/oauth-authorizer.ts";
 import { reasonOf } from "../errors.ts";
 import { fromProcessFolder } from "../process-folder.ts";
+import { quoteText, readable } from "../remote-text.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import { accountOf } from "./account.ts";
 import { assertApproved } from "./approve.ts";
 import type { Options } from "./options.ts";
 import { specOf } from "./servers.ts";
 import { type CommandContext, workingFolder } from "./session.ts";
-import { clean, oneLine, type Terminal } from "./terminal.ts";
+import type { Terminal } from "./terminal.ts";
 import { usage } from "./usage.ts";
 import { oneServer } from "./words.ts";
 
@@ -39,7 +40,7 @@ export async function login(words: readonly string[], { options, terminal, signa
   if (options.json === true) await terminal.json(state);
   else
     await terminal.print(
-      `Signed in to ${account.server}${state.issuer === undefined ? "" : ` at ${oneLine(state.issuer, ISSUER_CHARACTERS)}`}.`,
+      `Signed in to ${account.server}${state.issuer === undefined ? "" : ` at ${quoteText(state.issuer, ISSUER_CHARACTERS)}`}.`,
     );
   const { problem } = state.store;
   if (problem === undefined) return 0;
@@ -109,7 +110,7 @@ function takePasted(authorizer: OAuthAuthorizer, terminal: Terminal, withdrawn: 
     try {
       authorizer.completeFromPastedUrl(line);
     } catch (error) {
-      terminal.note(clean(reasonOf(error)));
+      terminal.note(readable(reasonOf(error)));
     }
   });
 }

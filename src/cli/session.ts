@@ -7,9 +7,10 @@ import type { Host } from "../host/host.ts";
 import { quote } from "../messages.ts";
 import { fromProcessFolder, processFolder } from "../process-folder.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
+import { quoteText, readable } from "../remote-text.ts";
 import type { Options } from "./options.ts";
 import { type PrivateConfig, writeProgram, writeRemote } from "./private-config.ts";
-import { clean, oneLine, type Terminal } from "./terminal.ts";
+import type { Terminal } from "./terminal.ts";
 import { usage } from "./usage.ts";
 
 /** What every command works with. */
@@ -157,7 +158,7 @@ async function servicesFor(
   const log: HostServices["log"] = ({ level, server, message }) => {
     if (!terminal.interactive || !LOGGED.has(level)) return;
     terminal.note(
-      terminal.styleNote("dim", `[${oneLine(server, 80)}: ${level}] ${clean(message).slice(0, LOG_CHARACTERS)}`),
+      terminal.styleNote("dim", `[${quoteText(server, 80)}: ${level}] ${readable(message).slice(0, LOG_CHARACTERS)}`),
     );
   };
   const services: HostServices = { elicit: elicitor(person, terminal), log };

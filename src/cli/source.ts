@@ -1,6 +1,6 @@
 import { relative, sep } from "node:path";
 import { homeFolder } from "../home-folder.ts";
-import { oneLine } from "./terminal.ts";
+import { quoteText } from "../remote-text.ts";
 
 const CELL_CHARACTERS = 120;
 
@@ -8,7 +8,10 @@ const CELL_CHARACTERS = 120;
 export function sourceOf(configPath: unknown, cwd: string): string {
   if (typeof configPath !== "string") return "";
   const inside = relative(cwd, configPath);
-  if (!inside.startsWith("..") && inside !== configPath) return oneLine(inside, CELL_CHARACTERS);
+  if (!inside.startsWith("..") && inside !== configPath) return quoteText(inside, CELL_CHARACTERS);
   const home = homeFolder();
-  return oneLine(configPath.startsWith(home + sep) ? `~${configPath.slice(home.length)}` : configPath, CELL_CHARACTERS);
+  return quoteText(
+    configPath.startsWith(home + sep) ? `~${configPath.slice(home.length)}` : configPath,
+    CELL_CHARACTERS,
+  );
 }

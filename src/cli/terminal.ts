@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
 import { clock } from "../clock.ts";
-import { quoteText, readable } from "../remote-text.ts";
+import { quoteText } from "../remote-text.ts";
 import type { Spinner } from "./spinner.ts";
 
 type Style = "bold" | "dim" | "red" | "green" | "yellow";
@@ -52,7 +52,7 @@ export class Terminal {
     });
   }
 
-  /** Text for a person, with its line end. Remote text in it was made `clean` before. */
+  /** Text for a person, with its line end. Remote text in it was made `readable` before. */
   async print(text: string): Promise<void> {
     await this.write(text.endsWith("\n") ? text : `${text}\n`);
   }
@@ -61,7 +61,7 @@ export class Terminal {
     await this.write(`${JSON.stringify(value)}\n`);
   }
 
-  /** One diagnostic on stderr. Remote text in it was made `clean` before. */
+  /** One diagnostic on stderr. Remote text in it was made `readable` before. */
   note(text: string): void {
     this.streams.err.write(`${text}\n`);
   }
@@ -112,16 +112,6 @@ export class Terminal {
       spinner?.resume();
     }
   }
-}
-
-/** Remote text as lines for a person, without what a terminal would interpret. */
-export function clean(text: string): string {
-  return readable(text);
-}
-
-/** Remote text as a part of one line, without what a terminal would interpret. */
-export function oneLine(text: string, characters: number): string {
-  return quoteText(text, characters);
 }
 
 function canSpin(stream: Streams["err"]): boolean {

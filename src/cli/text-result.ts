@@ -1,8 +1,8 @@
 import type { AgentToolResult, ContentBlock } from "../contract.ts";
 import { LIMITS } from "../limits.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
+import { readable } from "../remote-text.ts";
 import { renderResult } from "../tools/render.ts";
-import { clean } from "./terminal.ts";
 
 /**
  * The blocks of a call's result without the cut that is made for a model: the file that keeps the rest would be gone
@@ -17,11 +17,11 @@ export function wholeBlocks({ content, details }: AgentToolResult): ContentBlock
 
 /** Blocks as text for a person; an image is described. */
 export function blocksText(blocks: readonly ContentBlock[]): string {
-  return blocks.map((block) => (block.type === "text" ? clean(block.text) : imageNote(block))).join("\n");
+  return blocks.map((block) => (block.type === "text" ? readable(block.text) : imageNote(block))).join("\n");
 }
 
 function imageNote({ data, mimeType }: Extract<ContentBlock, { type: "image" }>): string {
-  return `[image: ${clean(mimeType)}, ${Buffer.byteLength(data, "base64")} bytes]`;
+  return `[image: ${readable(mimeType)}, ${Buffer.byteLength(data, "base64")} bytes]`;
 }
 
 /** The result of a request as text: resources and prompts in their own words, everything else as JSON. */
@@ -29,21 +29,21 @@ export function responseText(result: unknown): string {
   if (isObject(result) && Array.isArray(result["contents"])) return result["contents"].map(resourceText).join("\n");
   if (isObject(result) && Array.isArray(result["messages"])) {
     const { description } = result;
-    const head = typeof description === "string" && description !== "" ? `${clean(description)}\n\n` : "";
+    const head = typeof description === "string" && description !== "" ? `${readable(description)}\n\n` : "";
     return head + result["messages"].map(messageText).join("\n\n");
   }
-  return clean(JSON.stringify(result, null, 2) ?? "null");
+  return readable(JSON.stringify(result, null, 2) ?? "null");
 }
 
 function resourceText(item: unknown): string {
-  if (!isObject(item)) return clean(JSON.stringify(item) ?? "null");
-  if (typeof item["text"] === "string") return clean(item["text"]);
+  if (!isObject(item)) return readable(JSON.stringify(item) ?? "null");
+  if (typeof item["text"] === "string") return readable(item["text"]);
   return blocksText(renderResult({ content: [{ type: "resource", resource: item }] }, LIMITS));
 }
 
 function messageText(message: unknown): string {
-  if (!isObject(message)) return clean(JSON.stringify(message) ?? "null");
+  if (!isObject(message)) return readable(JSON.stringify(message) ?? "null");
   const { role, content } = message;
   const blocks = renderResult({ content: Array.isArray(content) ? content : [content] }, LIMITS);
-  return `${clean(String(role))}: ${blocksText(blocks)}`;
+  return `${readable(String(role))}: ${blocksText(blocks)}`;
 }

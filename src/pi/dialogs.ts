@@ -9,7 +9,7 @@ const REMOTE_DIALOG_MS = 300_000;
 
 /**
  * The person behind the host's UI, asked through the context of the latest call. One conversation at a time, each withdrawn
- * as soon as nobody waits for its answer.
+ * as soon as nobody waits for its answer. Servers choose some of the words: a terminal must take none of them for commands.
  */
 export class Dialogs {
   #context: PiContext | undefined;
@@ -43,21 +43,21 @@ export class Dialogs {
 
   async confirm(title: string, message: string, signal: AbortSignal): Promise<boolean> {
     const ui = this.#ui("confirm");
-    return (await ui?.confirm?.(clean(title), clean(message), this.#options(signal))) === true;
+    return (await ui?.confirm?.(readable(title), readable(message), this.#options(signal))) === true;
   }
 
   async select(title: string, options: readonly string[], signal: AbortSignal): Promise<string | undefined> {
-    return this.#ui("select")?.select?.(clean(title), options.map(clean), this.#options(signal));
+    return this.#ui("select")?.select?.(readable(title), options.map(readable), this.#options(signal));
   }
 
   async input(title: string, placeholder: string, signal: AbortSignal): Promise<string | undefined> {
-    return this.#ui("input")?.input?.(clean(title), clean(placeholder), this.#options(signal));
+    return this.#ui("input")?.input?.(readable(title), readable(placeholder), this.#options(signal));
   }
 
   notify(message: string, type: "info" | "warning" | "error"): void {
     // A notice that cannot be shown changes nothing.
     callBack(
-      () => this.#ui("notify")?.notify?.(clean(message), type),
+      () => this.#ui("notify")?.notify?.(readable(message), type),
       () => undefined,
     );
   }
@@ -69,11 +69,6 @@ export class Dialogs {
   #options(signal: AbortSignal): DialogOptions {
     return this.#context?.mode === "rpc" ? { signal, timeout: REMOTE_DIALOG_MS } : { signal };
   }
-}
-
-/** Servers choose some of these words; a terminal must not take any of them for commands. */
-function clean(text: string): string {
-  return readable(text);
 }
 
 function whenAborted<T>(signal: AbortSignal, value: T): Promise<T> {
