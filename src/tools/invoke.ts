@@ -109,8 +109,3 @@ function progressPartial(report: ProgressReport, redactor: Redactor): AgentToolR
     details: { progress: shown },
   };
 }
-
-/** Whether a result says of itself that the tool failed. */
-export function isErrorResult(result: unknown): boolean {
-  return isObject(result) && result["isError"] === true;
-}

@@ -1,17 +1,16 @@
 import { type AgentToolResult, type ContentBlock, HOST_CONTEXT_KEY } from "../contract.ts";
-import { AdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import { quote } from "../messages.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import type { Item } from "../session/catalog.ts";
 import { checkAgainst } from "../validation/validator.ts";
 import { CALL } from "./declarations.ts";
-import { fitsGuard, guardContent, guardOptions, guardText } from "./guard.ts";
-import { type Invoked, invoke, isErrorResult } from "./invoke.ts";
+import { fitsGuard, guardContent, guardOptions } from "./guard.ts";
+import { type Invoked, invoke } from "./invoke.ts";
 import { ParamReader } from "./params.ts";
-import { renderResult, textOf } from "./render.ts";
-import { signature } from "./signature.ts";
+import { renderResult } from "./render.ts";
 import type { ToolContext } from "./tool.ts";
+import { isErrorResult, toolError } from "./tool-error.ts";
 
 /** What `mcp_call` does. @throws AdapterError */
 export function mcpCall(params: Readonly<Record<string, unknown>>, context: ToolContext): Promise<AgentToolResult> {
@@ -86,29 +85,6 @@ async function examined(
     await checkOutput(item["outputSchema"], result, blocks, details, context.runtime.limits);
   const guard = guardOptions(spec, context);
   return { content: fitsGuard(blocks, guard) ? blocks : await guardContent(blocks, guard), details };
-}
-
-/** How the official SDKs and FastMCP begin where the arguments are not what the tool takes. */
-const REFUSED_ARGUMENTS =
-  /^(?:MCP error -32602: |Error executing tool \S+: )?(?:Input validation error|Invalid arguments for tool|\d+ validation errors? for (?:call\[|\w+Arguments\b))/;
-
-/** A tool's own failure: the server's text is the message. */
-export async function toolError(
-  tool: string,
-  { spec, item, result }: Invoked,
-  blocks: readonly ContentBlock[],
-  context: ToolContext,
-): Promise<AdapterError> {
-  // Cut before it is masked, a secret would show its beginning or its end.
-  const said = context.runtime.redactor.text(textOf(blocks));
-  // Spares the model the question.
-  const text = REFUSED_ARGUMENTS.test(said) ? `${said}\n[It takes: ${signature(item) || "nothing"}]` : said;
-  return new AdapterError("tool.failed", {
-    server: spec.name,
-    tool,
-    text: await guardText(text, guardOptions(spec, context)),
-    mcpResult: result,
-  });
 }
 
 /**

@@ -8,12 +8,12 @@ import type { Target } from "../runtime/target.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import { call } from "../session/call.ts";
 import { guardError, guardOptions, guardText } from "./guard.ts";
-import { callOptions, invoke, isErrorResult, silence } from "./invoke.ts";
-import { toolError } from "./mcp-call.ts";
+import { callOptions, invoke, silence } from "./invoke.ts";
 import { ParamReader } from "./params.ts";
 import { rawExchange } from "./raw-exchange.ts";
 import { renderResult, withoutBase64 } from "./render.ts";
 import type { ToolContext } from "./tool.ts";
+import { isErrorResult, toolError } from "./tool-error.ts";
 
 const ID_CHARACTERS = 200;
 

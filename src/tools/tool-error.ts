@@ -1,0 +1,36 @@
+import type { ContentBlock } from "../contract.ts";
+import { AdapterError } from "../errors.ts";
+import { isObject } from "../protocol/jsonrpc.ts";
+import { guardOptions, guardText } from "./guard.ts";
+import type { Invoked } from "./invoke.ts";
+import { textOf } from "./render.ts";
+import { signature } from "./signature.ts";
+import type { ToolContext } from "./tool.ts";
+
+/** Whether a result says of itself that the tool failed. */
+export function isErrorResult(result: unknown): boolean {
+  return isObject(result) && result["isError"] === true;
+}
+
+/** How the official SDKs and FastMCP begin where the arguments are not what the tool takes. */
+const REFUSED_ARGUMENTS =
+  /^(?:MCP error -32602: |Error executing tool \S+: )?(?:Input validation error|Invalid arguments for tool|\d+ validation errors? for (?:call\[|\w+Arguments\b))/;
+
+/** A tool's own failure: the server's text is the message. */
+export async function toolError(
+  tool: string,
+  { spec, item, result }: Invoked,
+  blocks: readonly ContentBlock[],
+  context: ToolContext,
+): Promise<AdapterError> {
+  // Cut before it is masked, a secret would show its beginning or its end.
+  const said = context.runtime.redactor.text(textOf(blocks));
+  // Spares the model the question.
+  const text = REFUSED_ARGUMENTS.test(said) ? `${said}\n[It takes: ${signature(item) || "nothing"}]` : said;
+  return new AdapterError("tool.failed", {
+    server: spec.name,
+    tool,
+    text: await guardText(text, guardOptions(spec, context)),
+    mcpResult: result,
+  });
+}
