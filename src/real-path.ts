@@ -10,6 +10,15 @@ export function realPath(path: string, system: (path: string) => string = realpa
   return isShare(real) && !isShare(path) ? resolve(path) : real;
 }
 
+/** The same; the path itself where there is nothing, or nothing that may be looked at. */
+export function realPathOrItself(path: string): string {
+  try {
+    return realPath(path);
+  } catch {
+    return path;
+  }
+}
+
 function isShare(path: string): boolean {
   return /^[\\/]{2}/.test(path);
 }

@@ -8,7 +8,7 @@ import type { Limits } from "../limits.ts";
 import { processFolder } from "../process-folder.ts";
 import type { ClientIdentity } from "../protocol/dialect.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
-import { realPath } from "../real-path.ts";
+import { realPathOrItself } from "../real-path.ts";
 import { Redactor } from "../redactor.ts";
 import { Roster, type Rostered } from "../roster.ts";
 import type { ServerSpec } from "../server-spec.ts";
@@ -167,7 +167,8 @@ export class Runtime {
 
   #makeScope(givenCwd: unknown, givenSession: unknown): Scope {
     const given = typeof givenCwd === "string" && givenCwd !== "" ? givenCwd : undefined;
-    const cwd = realFolder(given ?? processFolder());
+    // A folder that does not exist names itself; what is started there fails with its own error.
+    const cwd = realPathOrItself(given ?? processFolder());
     if (typeof givenSession === "string" && givenSession !== "")
       return { key: `session:${givenSession}`, cwd, sessionId: givenSession };
     return { key: given === undefined ? "library" : `project:${cwd}`, cwd };
@@ -192,15 +193,6 @@ export class Runtime {
       onWaiting,
       wait,
     });
-  }
-}
-
-/** A folder that does not exist names itself; what is started there fails with its own error. */
-function realFolder(path: string): string {
-  try {
-    return realPath(path);
-  } catch {
-    return path;
   }
 }
 

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isObject } from "../../protocol/jsonrpc.ts";
-import { realPath } from "../../real-path.ts";
+import { realPathOrItself } from "../../real-path.ts";
 import type { Json } from "../document.ts";
 import type { Place } from "../place.ts";
 import type { Dialect, ImportedServer } from "./dialect.ts";
@@ -33,7 +33,7 @@ function projectOf({ projects }: Json, { cwd, platform }: Place): Json {
   const isWindows = platform === "win32";
   const repository = repositoryOf(cwd);
   // The repository it is run in is the project; it once was the folder itself.
-  for (const path of new Set([repository, real(repository), cwd, real(cwd)])) {
+  for (const path of new Set([repository, realPathOrItself(repository), cwd, realPathOrItself(cwd)])) {
     // On Windows it writes paths with slashes; other programs, and it itself once, with backslashes.
     const names = isWindows ? Object.keys(projects).filter((name) => portable(name) === portable(path)) : [path];
     const name = names.find((each) => !each.includes("\\")) ?? names[0] ?? path;
@@ -54,12 +54,4 @@ function repositoryOf(path: string): string {
 /** A path on Windows with slashes, and its drive in capitals. */
 function portable(path: string): string {
   return path.replaceAll("\\", "/").replace(/^[a-z]:/, (drive) => drive.toUpperCase());
-}
-
-function real(path: string): string {
-  try {
-    return realPath(path);
-  } catch {
-    return path; // A working directory that is gone has no project entry of another name.
-  }
 }
