@@ -1,6 +1,7 @@
 /**
- * Does the work after so long, and only once what came in time was read: where the host was stopped (Ctrl-Z, sleep) or busy,
- * timers run before that. The returned function calls it off. `keepsAlive`: Node does not end meanwhile.
+ * Does the work after so many milliseconds, and after everything that arrived in that time was read: where the host was stopped
+ * (Ctrl-Z, sleep) or busy, Node would run a timer first. The returned function cancels it. `keepsAlive`: Node does not end
+ * meanwhile.
  */
 export function alarm(milliseconds: number, work: () => void, keepsAlive = true): () => void {
   let reading: NodeJS.Immediate | undefined;

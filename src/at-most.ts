@@ -1,6 +1,6 @@
 /**
- * Waits for the work, but at most so long: gives what it gives, or `late` if that takes longer. A failure in time is thrown, a
- * later one is nobody's. No timer is left behind.
+ * Waits for the work, but at most so long: gives what it gives, or `late` if that takes longer. If the work fails in time, its
+ * error is thrown; a later failure is ignored. No timer is left behind.
  */
 export async function atMost<T, L>(work: Promise<T>, milliseconds: number, late: L): Promise<T | L> {
   let timer: NodeJS.Timeout | undefined;

@@ -1,6 +1,6 @@
 /**
- * Calls a host's callback, from which nothing is wanted. Hosts write such callbacks as async functions too: a rejection, which
- * would end the process if nobody heard it, is told like what is thrown.
+ * Calls a host's callback whose result is not used. Hosts also write such callbacks as async functions: a rejection that nobody
+ * handles would end the process, so `onFailure` gets it, as it gets what is thrown.
  */
 export function callBack(callback: () => unknown, onFailure: (error: unknown) => void): void {
   try {

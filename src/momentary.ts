@@ -3,7 +3,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 const ATTEMPTS = 6;
 const PAUSE_MS = 20;
 
-/** Whether Windows may think otherwise in a moment: it refuses while a file is being deleted, read by another, or scanned for viruses. */
+/**
+ * Whether Windows may soon allow what it refuses now: it refuses while a file is being deleted, read by another program, or
+ * scanned for viruses.
+ */
 export function isMomentary(error: unknown): boolean {
   const { code = "" } = error as NodeJS.ErrnoException;
   return process.platform === "win32" && ["EPERM", "EACCES", "EBUSY"].includes(code);

@@ -30,7 +30,7 @@ export class PersonWait {
     return Math.max(0, this.#endedAt + timeoutMs - clock.now());
   }
 
-  /** Does the work after so long, put off by what a person takes of it. The returned function calls it off. */
+  /** Does the work after so many milliseconds, not counting the time a person takes. The returned function cancels it. */
   alarm(timeoutMs: number, work: () => void): () => void {
     const onDue = (): void => {
       const more = this.putOff(timeoutMs);

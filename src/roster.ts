@@ -32,7 +32,7 @@ export class Roster<T extends Rostered> {
     last.place = place;
   }
 
-  /** Those who are in now: a list of its own, so that they may leave meanwhile. */
+  /** A copy of the members, so that they may leave while it is walked. */
   all(): readonly T[] {
     return this.#members.slice();
   }

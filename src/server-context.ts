@@ -1,7 +1,7 @@
 import type { ServerContext } from "./contract.ts";
 import { defined } from "./defined.ts";
 
-/** What a host is told with whatever it is asked: for which server, in which session and folder. */
+/** What a host is told with every question: for which server it is, in which session and folder. */
 export function serverContext(
   server: string,
   { cwd, sessionId }: { readonly cwd?: string | undefined; readonly sessionId?: string | undefined },

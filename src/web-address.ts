@@ -1,4 +1,4 @@
-/** The address of a server in its normal form, or why it cannot be used, as the rest of a sentence that shows nothing of it. */
+/** The address of a server in its normal form, or why it cannot be used: the rest of a sentence, which never quotes it. */
 export function readUrl(text: string): { readonly url: URL } | { readonly reason: string } {
   let url: URL;
   try {

@@ -165,7 +165,7 @@ async function waitForPerson(
   }
 }
 
-/** Ends only if the address could not be handed over. */
+/** Rejects if the address could not be handed over; otherwise it never settles. */
 async function open(context: AuthContext, person: Person, url: URL, signal: AbortSignal): Promise<never> {
   try {
     await person.openUrl(url.href, signal);
@@ -176,7 +176,7 @@ async function open(context: AuthContext, person: Person, url: URL, signal: Abor
   return await new Promise<never>(() => {});
 }
 
-/** Where a person can be reached if not from here. */
+/** What a person can run to sign in. */
 export function loginHint({ server, configPath, url, redactor }: AuthContext): string {
   // One without an entry is named by its address, but for the query, which belongs to what is signed in to.
   const named = server === url.origin + url.pathname ? url.href : server;

@@ -6,14 +6,15 @@ import { covers } from "./scopes.ts";
 import { isSameIssuer, type ServerMetadata } from "./server-metadata.ts";
 import type { SignInRecord, StoredClient, StoredGrant } from "./store/record.ts";
 
-/** What else a server may want that names nobody to sign in to. */
+/** For a server that does not say where to sign in: it may want something else. */
 export const KEY_HINT = 'If it wants a key or a password, set that in the "headers" of its entry.';
 
 const CLIENT_HINT = 'Register an application there and set "clientId" in the oauth settings of its entry.';
 const METHODS: readonly AuthMethod[] = ["none", "client_secret_basic", "client_secret_post", "private_key_jwt"];
 /**
- * To register for, the best first. A native client cannot keep a secret: one is taken only where the server insists, and shown in
- * the form, where servers made with the Python SDK look for the client's name also of those that show theirs in a header.
+ * The methods to register for, the best first. A native client cannot keep a secret, so it takes one only where the server
+ * insists, and then shows it in the form: servers made with the Python SDK look for the client's name only there, even for
+ * clients that show their secret in a header.
  */
 const ASKED_FOR: readonly AuthMethod[] = ["none", "client_secret_post", "client_secret_basic"];
 
@@ -83,7 +84,7 @@ export async function registerClient(
     throw metadata.assumed === true ? noneThere(context, error) : refused(context, error);
   });
   const { clientId, clientSecret, secretExpiresAt } = registration;
-  // A secret that nobody asked for, and without a word on how it is shown, is shown as those are that an entry has.
+  // A secret that was not asked for, from a server that does not say how to show it, is shown as a configured one would be.
   const isUnasked = clientSecret !== undefined && metadata.token_endpoint_auth_methods_supported === undefined;
   const authMethod = registration.method ?? (isUnasked ? undefined : method);
   return {

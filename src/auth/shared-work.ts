@@ -35,7 +35,7 @@ export class SharedWork {
   }
 }
 
-/** The promise, or a rejection as soon as the signal is aborted; what becomes of the promise then is nobody's. */
+/** The promise, or a rejection as soon as the signal is aborted; the promise's later outcome is ignored. */
 export async function abortable<T>(promise: Promise<T>, signal: AbortSignal, server: string): Promise<T> {
   let stop = (): void => {};
   const aborted = new Promise<never>((_, reject) => {

@@ -1,4 +1,4 @@
-/** What the work gives for each item, in their order; so many are worked on at the same time. The first failure is the whole's. */
+/** What the work gives for each item, in their order, `atOnce` at the same time. The first failure rejects the whole. */
 export async function inTurns<T, R>(
   items: readonly T[],
   atOnce: number,

@@ -12,7 +12,7 @@ import { fromProcessFolder } from "../process-folder.ts";
 export interface PrivateConfig {
   readonly configPath: string;
   readonly server: string;
-  /** A failure as it reads for who knows of no file: the one it names is gone by then. */
+  /** The failure without this file in its words: the person never saw it, and it is gone by then. */
   retold(error: unknown): unknown;
   remove(): Promise<void>;
 }

@@ -60,7 +60,7 @@ export class Session {
     this.#named = named;
   }
 
-  /** Whether the program was told to end: failures are then no news. */
+  /** Whether the program was told to end: failures are then not reported. */
   get isEnding(): boolean {
     return this.#context.signal.aborted;
   }

@@ -20,7 +20,7 @@ export interface ConfigProblem {
   readonly error: AdapterError;
 }
 
-/** A file that all can change, and what is ignored, hide no server. */
+/** A file that everybody can change, and something that is ignored, hide no server. */
 const HARMLESS: ReadonlySet<Situation> = new Set(["config.writable", "config.entry", "config.ignored"]);
 
 /** Whether it may keep servers from being known. */

@@ -13,7 +13,7 @@ export interface ConfigEntry {
   readonly origin: ServerSpec["origin"];
   readonly transport: "stdio" | "http" | "sse" | "unknown";
   readonly enabled: boolean;
-  /** The file that says whether it is enabled; its own one, or that of a later change. */
+  /** The file that says whether it is enabled: its own, or a later one that changes that. */
   readonly switchedIn: string;
   readonly exposure?: string;
   /** The command with its arguments, or the URL, as written: variables unexpanded, written-out secrets masked. */

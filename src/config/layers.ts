@@ -28,7 +28,7 @@ export interface Gathered {
   readonly problems: readonly ConfigProblem[];
   /** The files that could be used. */
   readonly files: readonly string[];
-  /** There are no others. */
+  /** Whether every file that is there could be used. */
   readonly isComplete: boolean;
   /** Every file that was looked for, with the version that was read. */
   readonly tracked: Tracked;
@@ -72,7 +72,7 @@ class Gathering {
   readonly #own: OwnFile[] = [];
   readonly #problems: ConfigProblem[] = [];
   readonly #read = new Set<string>();
-  /** Of these it is not known what they would say of servers. */
+  /** Files that cannot be used: it is not known which servers they would name. */
   readonly #unusable = new Set<string>();
   readonly #tracked = new Map<string, number>();
 

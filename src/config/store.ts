@@ -19,9 +19,9 @@ export interface ConfigView {
   readonly problems: readonly ConfigProblem[];
   /** The files that were read and could be used: absolute, without links. */
   readonly files: readonly string[];
-  /** No file is there that could not be used: what is not in `servers` is configured nowhere. */
+  /** Whether every file that is there could be used: then what is not in `servers` is configured nowhere. */
   readonly isComplete: boolean;
-  /** What the files themselves say, for what is no one server's. */
+  /** The files' own setting, for answers that are not about one server. */
   readonly maxResultBytes?: number;
 }
 
@@ -69,8 +69,7 @@ export class ConfigStore {
     const known = this.#loaded.get(this.#key(target));
     if (known === undefined || !this.#unchanged(known.tracked)) return undefined;
     const { configPath } = target;
-    // Imports and plugin packages lie in folders that the environment names, as the home folder does; else one file alone does
-    // not depend on it.
+    // One file alone depends on the environment only through the home folder in its path, its imports and its plugin packages.
     const depends = configPath !== undefined && (known.tracked.size > 1 || configPath.startsWith("~"));
     return depends && known.placeKey !== this.#placeKey(target) ? undefined : known.view;
   }

@@ -8,7 +8,7 @@ const PLAIN_FACTS = new Set([
 ]);
 const SECRET_NAME =
   /TOKEN(?!I[SZ])|(?<!HOT|MON)KEY(?!BOARD|CLOAK|SPACE|STORE|STROKE|WORD)|SECRET|PASSWORD(?!LESS)|PASSWD|PASSPHRASE|(^|[_-])(PASS|PAT|PWD|JWT|SIG)([_-]|$)|AUTH(?!OR(?!I[SZ]ATION$))|CREDENTIAL|COOKIE|BEARER|SIGNATURE/i;
-/** What tells of a secret, such as its kind, its place or how many there may be, and is none. */
+/** Names of things that only concern a secret, such as its kind, its place or how many there may be. */
 const SWITCH = /^-*(no|max|min|enable|disable|require|skip)[_.-]/i;
 const FEATURE =
   /(enabled|required|mode|type|format|prefix|method|mechanism|algorithm|provider|version|policy|metadata|authenticator|file|path|dir|directory|folder|name|env|var|database|audience|issuer|scope|host|port|url|uri|endpoint|server|timeout|ttl|limit|budget|size|length)s?$/i;

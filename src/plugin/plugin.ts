@@ -39,7 +39,7 @@ const REGISTERED = 0;
 const REFUSED_ABI = 1;
 const REFUSED_HOST = 2;
 
-/** Every service a host may offer; one that were missing here would not compile. */
+/** Every service a host may offer; a missing one does not compile. */
 const SERVICES = Object.keys({
   listRoots: true,
   elicit: true,

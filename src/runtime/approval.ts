@@ -100,7 +100,7 @@ export class Approval {
     this.#allowed.add(key);
   }
 
-  /** Only a `true` allows; a service that fails has not allowed anything. */
+  /** Only `true` allows; a service that fails has not allowed anything. */
   async #ask(request: ApprovalRequest, scope: Scope, cancellation: Cancellation): Promise<Verdict> {
     if (cancellation.cancelled) return "withdrawn";
     const { services } = this.#options;

@@ -33,7 +33,7 @@ interface Slot {
   connection: Connection | undefined;
   connecting: SharedAttempt | undefined;
   readonly transports: Set<Transport>;
-  /** On purpose, whoever waited for it. */
+  /** It was closed on purpose, even if somebody waited for it. */
   isReleased: boolean;
 }
 
@@ -42,11 +42,11 @@ export class Registry {
   readonly #connect: Connect;
   readonly #limits: Limits;
   readonly #slots = new Map<string, Slot>();
-  /** What is being closed, and under which key it was. */
+  /** What is being closed, with the key that it had. */
   readonly #closing = new Map<Promise<void>, string>();
-  /** Out of use, but not yet done; the same. */
+  /** Connections that are out of use but that somebody still holds, with the key that each had. */
   readonly #retired = new Map<Connection, string>();
-  /** The same, where the connection is still being made for those who asked for it. */
+  /** Slots that are out of use but whose connection is still being made for those who asked for it. */
   readonly #replaced = new Set<Slot>();
   /** What each server spoke last, by its settings. */
   readonly #spoken = new Map<string, string>();

@@ -38,7 +38,7 @@ export interface Discovered {
   readonly catalog: Catalog;
 }
 
-/** How long a working directory is taken for where it led: it may be a link that is pointed elsewhere. */
+/** How long the real path of a working directory is remembered: the directory may be a link, and links change. */
 const REAL_PATH_MS = 1000;
 
 /** A step that may have to wait for a person, and shows that. */
@@ -114,7 +114,7 @@ export class Runtime {
     return this.connect(scope, spec, options).then((lease) => this.#list(lease, scope, spec, kind, options));
   }
 
-  /** Tells a step, until `end` is called, when its server waits for a person to sign in. Nothing where it never has to. */
+  /** Tells a step, until `end`, when its server waits for a person to sign in. `undefined` for a server that never does. */
   tellOfSignIn(
     scope: Scope,
     spec: ServerSpec,
@@ -237,7 +237,7 @@ function remedyFor(error: unknown, connection: Connection): Remedy {
   return hasSessions && mayMeanDeadSession(error) ? "session" : "none";
 }
 
-/** Real servers say in many ways that they no longer know a session: with most refusals, and in so many words with any. */
+/** Servers say in many ways that they no longer know a session: with most refusing statuses, and in words with any status. */
 function mayMeanDeadSession({ situation, details }: AdapterError): boolean {
   // What has no answer to the list may have an error for no request in particular.
   if (situation === "protocol.noAnswer") return true;

@@ -108,7 +108,7 @@ export class Settings {
     return view;
   }
 
-  /** What another folder's files say over the same file is no matter for a connection: it is judged by those of its own. */
+  /** Only the files of the folder that a connection was made in decide about it, whatever the files of another folder say. */
   #closeGone(scope: Scope, view: ConfigView, configPath: string | undefined): void {
     const elsewhere = new Map<string, Scope>();
     for (const slot of this.#registry.status(scope)) {
@@ -120,7 +120,7 @@ export class Settings {
     for (const made of elsewhere.values()) this.#closeGoneOf(made).catch(() => undefined);
   }
 
-  /** Looks at the connections made in one folder, and leads to no other: folders could lead to one another for ever. */
+  /** Looks at the connections made in one folder, and goes on to no other folder: two could lead to each other for ever. */
   async #closeGoneOf(scope: Scope): Promise<void> {
     const target = { cwd: scope.cwd };
     const view = this.#store.current(target) ?? (await this.#store.load(target));
@@ -143,7 +143,7 @@ export class Settings {
   }
 }
 
-/** What a file says that is not there. */
+/** The view of a file that does not exist. */
 const NOTHING: ConfigView = { servers: new Map(), problems: [], files: [], isComplete: true };
 
 /** Whether a connection was made for whoever named this file, or none, in this folder. */

@@ -32,7 +32,7 @@ export interface StepContext {
 export class Step implements StepHandle, Rostered {
   readonly settled: Promise<void>;
   place = -1;
-  /** Ended now, it may have had its effects. */
+  /** If it ended now, its effects might have happened. */
   outcomeUnknown = false;
   /** Gone with `destroy`, with everything that the work holds. */
   #options: StepOptions | undefined;

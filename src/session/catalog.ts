@@ -70,7 +70,7 @@ export function makeCatalog(
   { dialect, transport, limits }: CatalogOptions,
 ): Catalog {
   const { key, name: nameKey } = LISTS[kind];
-  // What no call could name is no name.
+  // A longer name could not be used in a call.
   const nameCharacters = kind === "tools" || kind === "prompts" ? limits.nameCharacters : ADDRESS_CHARACTERS;
   const items = new Map<string, Item>();
   const duplicates = new Set<string>();

@@ -134,7 +134,7 @@ class Line implements Sink {
         if (generation === this.#generation) this.closed(error);
       },
     };
-    // Cancelled meanwhile, it is abandoned, which the next exchange meets.
+    // If it is cancelled meanwhile, the line is abandoned, and the next exchange fails.
     await this.#transport.open(sink, this.#options.cancellation.signal);
   }
 
@@ -174,7 +174,7 @@ class Line implements Sink {
       messages.filter((message) => message !== answer),
       raw,
     );
-    // Told with a timeout: some servers answer under an id of their own.
+    // A timeout shows such a line: some servers answer under an id of their own.
     return answer !== undefined || this.transport.kind !== "stdio" || !messages.every(isResponse);
   }
 

@@ -93,8 +93,8 @@ function isField(entry: readonly [string, unknown]): entry is readonly [string, 
 }
 
 /**
- * Many servers say of a field that may be left out that it may be null, or is null by default, which no form knows and no
- * person could type: of two alternatives, the other one is meant.
+ * Many servers write an optional field as one that may be null, or is null by default. No form can show that, and no person can
+ * type it: of two alternatives, the one that is not null is used.
  */
 function withoutNull(field: unknown): unknown {
   if (!isObject(field)) return field;

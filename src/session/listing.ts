@@ -37,12 +37,12 @@ class Walk {
     this.#waiting--;
   }
 
-  /** Those who have left are told as well: their promises are settled and take no notice. */
+  /** Also called for waiters who have left: their promises are settled already, so nothing happens. */
   resolve(catalog: Catalog): void {
     for (const waiter of this.#waiters) waiter.resolve(catalog);
   }
 
-  /** The same. */
+  /** As `resolve`. */
   reject(error: unknown): void {
     for (const waiter of this.#waiters) waiter.reject(error);
   }

@@ -2,8 +2,8 @@ import { AdapterError, isAdapterError, isSituation } from "../errors.ts";
 import type { GaveUp, Pending } from "./pending.ts";
 
 /**
- * A failure of the connection, told for one request that it ended: which method, and whether its outcome is unknown. A
- * transport knows neither methods nor side effects.
+ * The error of one request whose connection failed: it names the method, and says whether the outcome is unknown. A transport
+ * knows neither methods nor side effects.
  */
 export function forRequest(error: unknown, method: string, effects: boolean): unknown {
   if (!isAdapterError(error)) return error;

@@ -11,7 +11,7 @@ const HEAD_SHARE = 0.7;
 /** Below this a kept piece says nothing; only the note remains. */
 const MIN_KEPT_BYTES = 40;
 
-/** Between two texts, as they are read one after the other. */
+/** Of the line end that joins two texts. */
 const LINE_END_BYTES = 1;
 
 export interface GuardOptions {
@@ -19,7 +19,7 @@ export interface GuardOptions {
   readonly spill: Spill;
 }
 
-/** What holds for the results of one server. */
+/** The bound of the results of one server, and where the rest of them is kept. */
 export function guardOptions(spec: ServerSpec, { runtime }: ToolContext): GuardOptions {
   return { maxBytes: spec.maxResultBytes ?? runtime.limits.resultBytes, spill: runtime.spill };
 }
@@ -103,7 +103,7 @@ export async function guardText(text: string, options: GuardOptions): Promise<st
   return block?.type === "text" ? block.text : text;
 }
 
-/** What is our own in a failure's words is shorter than this, and stays. */
+/** Our own words in an error message are shorter than this, and are never cut. */
 const MAX_OWN_BYTES = 1000;
 
 /** A failure whose words, with a server's in them, are within the bound of a result. */

@@ -43,7 +43,7 @@ function straysIn(params: Readonly<Record<string, unknown>>): readonly Stray[] |
   });
 }
 
-/** What of them the tool takes: models write it beside `arguments`, or into an object that they name otherwise. */
+/** Those that hold an argument of the tool: models write arguments beside `arguments`, or into an object with another name. */
 function unsentOf(
   strays: readonly Stray[],
   args: Readonly<Record<string, unknown>>,

@@ -39,7 +39,7 @@ interface Term {
   readonly kind: "thing" | "action" | "reading" | "implied" | "joined";
 }
 
-/** How far a word is a term: its index, and 1 for the word itself. */
+/** A term that a word matches: its index, and how well, with 1 for the same word. */
 type Match = readonly [term: number, share: number];
 
 interface Document {

@@ -26,7 +26,8 @@ export function transportFactory(spec: ServerSpec, { limits, redactor, signIn }:
   const { url, headers, transport } = endpoint;
   const options = { server, url, headers, limits, ...defined({ signIn }) };
   if (transport === "sse") return { create: () => new LegacySseTransport(options), rejectionOf };
-  // It is only a guess then: a server that keeps the connection open and says nothing must not hold up the answer for long.
+  // The old transport is only a guess here: a server that keeps the connection open and says nothing must not delay the error
+  // for long.
   const guessing = { ...options, limits: { ...limits, endpointMs: Math.min(limits.endpointMs, GUESS_MS) } };
   const createLegacy = (): Transport => new LegacySseTransport(guessing);
   return { create: () => new HttpTransport(options), createLegacy, named: transport === "http", rejectionOf };

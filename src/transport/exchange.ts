@@ -48,7 +48,10 @@ export function exchange<T>(
   });
 }
 
-/** As `exchange`; where Node does not know who signed the certificate, with those of the operating system: nothing was sent before. */
+/**
+ * As `exchange`. Where Node does not know who signed the certificate, it is tried once more with the certificates of the
+ * operating system: nothing was sent before.
+ */
 export async function exchangeTrusting<T>(
   context: ExchangeContext,
   pool: Pool,
@@ -69,7 +72,7 @@ export async function exchangeTrusting<T>(
   }
 }
 
-/** One request on its way: what can still go wrong with it, and whose problem that is. */
+/** One request on its way. Whatever goes wrong with it becomes one failure, which is given to whoever waits at that moment. */
 export class Exchange implements CancelListener, Rostered {
   place = -1;
   readonly server: string;
@@ -123,7 +126,8 @@ export class Exchange implements CancelListener, Rostered {
   }
 
   onCancel(): void {
-    // Once all is sent the connection may be closed a moment later: that takes longer than to say that the call is cancelled.
+    // Once everything is sent, the connection may be closed a moment later: closing it would delay the news that the call is
+    // cancelled.
     this.fail(
       new AdapterError("cancelled", { server: this.server }),
       this.#connected && this.#request.writableFinished,
@@ -138,7 +142,7 @@ export class Exchange implements CancelListener, Rostered {
     if (soon) setImmediate(close);
     else close();
     this.onFailure(error);
-    // Later than that, whoever reads the response finishes.
+    // Once there is a response, its reader calls `finish`.
     if (this.#message === undefined) this.finish();
   }
 

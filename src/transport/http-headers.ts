@@ -1,7 +1,7 @@
 import { AdapterError } from "../errors.ts";
 import { headerFlaw } from "../protocol/header-syntax.ts";
 
-/** Ours to say: what a configured header of the name says is left out. */
+/** Headers that only we set: configured ones with these names are left out. */
 const OWN: ReadonlySet<string> = new Set([
   "accept",
   "content-type",

@@ -122,7 +122,7 @@ export class Pool {
     );
   }
 
-  /** Waits until one does, for a moment. */
+  /** Waits until one does, at most `momentMs`. */
   untilFree(momentMs: number): Promise<void> {
     return new Promise((resolve) => {
       const free = (): void => {
@@ -213,7 +213,7 @@ function idleMs({ [IDLE_SINCE]: since }: IdleSocket): number {
 }
 
 function boundIdleTime(agent: Agent, idleSocketMs: number): void {
-  // The type leaves out that the answer decides.
+  // Node's type does not say that the returned boolean decides.
   const hooks = agent as unknown as { keepSocketAlive(socket: IdleSocket): boolean };
   const keep = hooks.keepSocketAlive;
   hooks.keepSocketAlive = (socket) => {

@@ -15,7 +15,7 @@ export interface TreeRoot {
 }
 
 const POLL_MS = 10;
-/** A tree that is expected to leave is looked at again and again; one part in so many of the time goes into that. */
+/** A tree that is expected to end is looked at again and again, for at most one part in so many of the time. */
 const LOOK_SHARE = 10;
 const KILL_WAIT_MS = 1000;
 

@@ -161,7 +161,7 @@ export class HttpResponse {
   /** `then` makes the result of whether the body came to its end. */
   #read<T>(onChunk: OnChunk, then: (complete: boolean) => T): Promise<T> {
     const encoding = this.headers["content-encoding"]?.trim().toLowerCase();
-    // Nothing is not a damaged something.
+    // An empty body is not damaged, whatever its encoding.
     const plain =
       encoding === undefined || encoding === "" || encoding === "identity" || this.headers["content-length"] === "0";
     if (plain) return this.#pump(this.#message, onChunk, then);

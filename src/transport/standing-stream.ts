@@ -15,7 +15,7 @@ export interface StandingStreamOptions {
   readonly headers: () => readonly string[];
 }
 
-/** What ends one attempt and says nothing of the next. Somebody may sign in, or a token be renewed, by then. */
+/** Failures of one attempt that say nothing about the next: by then somebody may have signed in, or a token been renewed. */
 const MAY_PASS = ["closed", "connect.failed", "cancelled", "auth.required"] as const;
 const MAY_PASS_STATUS: ReadonlySet<number> = new Set([408, 425, 429]);
 
@@ -36,11 +36,14 @@ export class StandingStream {
   #decide = (): void => undefined;
   #attempt = new Cancellation();
   #lastEventId: string | undefined;
-  /** The server has such a stream. Many allow one a session, and refuse another for as long as they miss the end of the first. */
+  /**
+   * It was open once, so the server has such a stream. Many allow one for each session, and refuse a second until they notice
+   * that the first has ended.
+   */
   #wasOpen = false;
   /** On `clock`; infinite while nothing is open. */
   #openedAt = Number.POSITIVE_INFINITY;
-  /** Ends in a row before anything came, and soon. */
+  /** How many attempts in a row ended soon, and brought nothing. */
   #futile = 0;
   /** The last answer was a refusal that may pass. */
   #mayPass = false;
@@ -48,7 +51,7 @@ export class StandingStream {
   #slow = false;
   #notBefore = 0;
   #timer: NodeJS.Timeout | undefined;
-  /** Look whether what they wait for has come, or can come no more. */
+  /** Each looks whether what it waits for has come, or can no longer come. */
   readonly #watchers = new Set<() => void>();
 
   constructor(options: StandingStreamOptions) {

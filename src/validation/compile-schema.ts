@@ -22,7 +22,7 @@ const OPTIONS: Options = {
 };
 const MAX_DEPTH = 64;
 const MAX_SUBSCHEMAS = 5000;
-/** Nodes, and characters of texts and keys, of a value below which only schemas that are endless can take long. */
+/** A value with fewer nodes, and fewer characters of texts and keys, takes long only with a schema that is endless. */
 const SMALL_VALUE = 2000;
 const SMALL_TEXTS = 20_000;
 const TOLD_CHARACTERS = 200;
@@ -43,7 +43,7 @@ export function compileSchema(schema: object, { schemaBytes, validationMs }: Sch
   const compiled = inTime(validationMs, () => compile(schema));
   if (typeof compiled !== "function") return () => compiled;
   return (value) => {
-    // Else the time is at most that of all subschemas for the whole value.
+    // Otherwise the time is bounded: at most all subschemas, each for the whole value.
     return surveyed.endless || !isSmall(value)
       ? inTime(validationMs, () => compiled(value))
       : guarded(() => compiled(value));

@@ -15,7 +15,7 @@ export interface TokenStore {
 export type Change<T> = (record: SignInRecord) => Promise<{ readonly value: T; readonly record?: SignInRecord }>;
 
 /**
- * Changes one record as `update` does, where nothing else is wanted of it; the same record back means no change.
+ * As `update`, for a change that gives no value. Where `change` gives back the same record, nothing is written.
  * @throws AdapterError `auth.store`, `cancelled`.
  */
 export async function amend(
