@@ -1,12 +1,13 @@
 import { defined } from "../defined.ts";
 import { clientOf, withCredentials } from "./client-choice.ts";
-import { type AuthContext, authContext } from "./context.ts";
-import type { AuthorizerOptions } from "./oauth-authorizer.ts";
+import { type AuthContext, authContext, type ContextOptions } from "./context.ts";
 import { forgetStates, newestGrant } from "./resource-state.ts";
 import { emptyRecord, type SignInRecord, type StoredGrant } from "./store/record.ts";
-import type { StoreDescription } from "./store/token-store.ts";
+import type { StoreDescription, TokenStore } from "./store/token-store.ts";
 
-export type AccountOptions = Omit<AuthorizerOptions, "openUrl" | "onWaiting">;
+export interface AccountOptions extends ContextOptions {
+  readonly store: TokenStore;
+}
 
 /** What a person may know about a sign-in: no token, no secret. */
 export interface SignInState {

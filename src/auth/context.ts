@@ -10,7 +10,7 @@ import type { OAuthSettings } from "../server-spec.ts";
 export interface AuthContext {
   /** The server's name in the configuration. */
   readonly server: string;
-  /** The file that was named for it; absent where the usual ones have it, or where it has only an address. */
+  /** The file that was named for it, which a login has to name too; absent where the usual files have it, or none. */
   readonly configPath?: string | undefined;
   /** The server's address: the protected resource. */
   readonly url: URL;
@@ -18,18 +18,20 @@ export interface AuthContext {
   readonly clientInfo: { readonly name: string; readonly version: string };
   readonly limits: Limits;
   readonly redactor: Redactor;
-  /** How everybody but the server itself is reached. */
+  /** Sends the requests of a sign-in, which go to authorization servers and for metadata documents. */
   readonly send: SendPlain;
 }
 
+/** What a context is made of. */
+export interface ContextOptions extends Omit<AuthContext, "url" | "settings"> {
+  readonly url: string;
+  /** The entry's `oauth`; absent: sign in when challenged, with a client that registers itself. */
+  readonly settings?: OAuthSettings | undefined;
+}
+
 /** @throws TypeError where the server's address is none; those of a `ServerSpec` are. */
-export function authContext(
-  known: Omit<AuthContext, "url" | "settings"> & {
-    readonly url: string;
-    readonly settings?: OAuthSettings | undefined;
-  },
-): AuthContext {
-  const { server, configPath, url, settings = {}, clientInfo, limits, redactor, send } = known;
+export function authContext(options: ContextOptions): AuthContext {
+  const { server, configPath, url, settings = {}, clientInfo, limits, redactor, send } = options;
   return { server, configPath, url: new URL(url), settings, clientInfo, limits, redactor, send };
 }
 

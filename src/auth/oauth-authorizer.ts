@@ -2,14 +2,11 @@ import type { AuthorizedRequest, Authorizer, Challenge, Wait } from "../authoriz
 import { clock } from "../clock.ts";
 import { defined } from "../defined.ts";
 import { AdapterError, isSituation } from "../errors.ts";
-import type { Limits } from "../limits.ts";
-import type { SendPlain } from "../plain-request.ts";
-import type { Redactor } from "../redactor.ts";
 import { quoteText } from "../remote-text.ts";
-import { type OAuthSettings, oauthSecrets } from "../server-spec.ts";
+import { oauthSecrets } from "../server-spec.ts";
 import { type Authorization, authorize, renew } from "./authorize.ts";
 import { type ChallengeFacts, nonceOf, readChallenge, tokenOf } from "./challenge-facts.ts";
-import { type AuthContext, authContext, failed } from "./context.ts";
+import { type AuthContext, authContext, type ContextOptions, failed } from "./context.ts";
 import { isEnding, wasAskedFor } from "./grants.ts";
 import { exchange } from "./oauth-request.ts";
 import { isPersonless } from "./personless.ts";
@@ -25,26 +22,13 @@ const RENEWAL = "renewal";
 /** Of what a server says in `WWW-Authenticate`. */
 const CHALLENGE_CHARACTERS = 1000;
 
-export interface AuthorizerOptions {
-  /** The server's name, for sentences. */
-  readonly server: string;
-  /** The file that was named for it, if one was: a login has to name it, too. */
-  readonly configPath?: string | undefined;
-  /** The server's address: the protected resource. */
-  readonly url: string;
-  /** The entry's `oauth`; absent: sign in when challenged, with a client that registers itself. */
-  readonly settings?: OAuthSettings | undefined;
+export interface AuthorizerOptions extends ContextOptions {
   /** Shared by all authorizers that are to share what is in flight. */
   readonly store: TokenStore;
   /** Opens an address in the person's browser. Absent: nobody can be asked, and a needed sign-in ends `auth_required`. */
   readonly openUrl?: ((url: string, signal: AbortSignal) => Promise<void>) | undefined;
   /** Told the host at which the person is awaited, before the wait begins. */
   readonly onWaiting?: ((authorizationHost: string) => void) | undefined;
-  readonly clientInfo: { readonly name: string; readonly version: string };
-  readonly limits: Limits;
-  readonly redactor: Redactor;
-  /** Sends what goes to authorization servers, and fetches metadata documents. */
-  readonly send: SendPlain;
 }
 
 /**

@@ -58,32 +58,22 @@ async function signInOf(server: string, session: Session): Promise<SignIn | unde
 
 function adviceFor(code: ErrorCode, transport: string): string {
   if (code === "connect_failed" && transport !== "stdio") return "Check that the server runs, and its address.";
-  return ADVICE[code];
+  return ADVICE[code] ?? "Try again.";
 }
 
-/** What to do about each kind of failure, where nothing more special is known. */
-const ADVICE: Readonly<Record<ErrorCode, string>> = {
-  invalid_params: "Correct the entry.",
+/** What to do about a server that could not be listed, by the kind of failure. */
+const ADVICE: Readonly<Partial<Record<ErrorCode, string>>> = {
   config_error: "Correct the entry in its file.",
-  server_not_found: "rpi-mcp list shows the configured servers.",
-  server_disabled: 'Set "enabled": true in its entry.',
   spawn_failed: 'Install the program, or correct "command" and "cwd" in its entry; an absolute path always works.',
   connect_failed: "Run the command by hand to see why it ends.",
   auth_required: "Sign in with rpi-mcp login.",
   unsupported_protocol: 'Update the server, or remove "protocol" from its entry.',
-  capability_missing: "It offers no tools; use rpi-mcp list SERVER --kind resources or prompts.",
-  tool_not_found: "rpi-mcp list SERVER shows its tools.",
-  tool_error: "Read what the tool says.",
   rpc_error: "Update the server, or report this to its authors.",
   protocol_error: "Check that the command starts an MCP server, or that the address is its MCP endpoint (often /mcp).",
   http_error: "Check the address: it must be the MCP endpoint of the server (often /mcp).",
-  session_expired: "Try again.",
   limit_exceeded: "Report this to the authors of the server.",
-  timeout: 'Give it longer with --timeout SECONDS, or with "timeout" in its entry.',
-  cancelled: "Try again.",
   closed: "Run the command by hand to see why it ends.",
   denied: "Approve it, or add --trust if you trust this project.",
-  destroyed: "Try again.",
   internal: "Please report it.",
 };
 

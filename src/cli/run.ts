@@ -104,6 +104,5 @@ function read(text: string | undefined, number: number): Line {
 function withTarget(params: Line["params"], session: Session): Record<string, unknown> {
   if (params["url"] !== undefined || params["configPath"] !== undefined) return params;
   if (params["server"] === undefined) return { ...session.target(), ...params };
-  const { configPath } = session.target("");
-  return { ...defined({ configPath }), ...params };
+  return { ...defined({ configPath: session.configPath }), ...params };
 }

@@ -36,7 +36,9 @@ function bySchema(mcpConfig: CompiledCheck): ShapeCheck {
     // The schema's only door is a whole file; one with a single entry keeps a bad entry from hiding the good ones.
     if (mcpConfig({ mcpServers: { entry: raw } })) return undefined;
     const [error] = mcpConfig.errors ?? [];
-    return error === undefined ? { field: "", reason: "is malformed" } : describe(error);
+    return error === undefined
+      ? { field: "", reason: "is malformed" }
+      : { field: fieldOf(error.instancePath), reason: reasonFor(error) };
   };
 }
 
@@ -71,10 +73,6 @@ const USUAL: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
 function isUsual(entry: object): boolean {
   if ("command" in entry && "url" in entry) return false;
   return Object.entries(entry).every(([field, value]) => USUAL.get(field)?.(value) === true);
-}
-
-function describe(error: CompiledError): Flaw {
-  return { field: fieldOf(error.instancePath), reason: reasonFor(error) };
 }
 
 /** `/mcpServers/entry/args/1` → `args[1]` */

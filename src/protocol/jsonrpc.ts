@@ -154,5 +154,5 @@ export function isResponse(message: JsonRpcMessage): message is JsonRpcResponse 
 }
 
 export function isFailure(response: JsonRpcResponse): response is JsonRpcFailure {
-  return "error" in response && response.error !== undefined;
+  return "error" in response;
 }

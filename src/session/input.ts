@@ -105,13 +105,11 @@ export class InputPort {
         return malformed("a message");
       return { result: { role: "assistant", model: "unknown", ...result, content: plainest(result["content"]) } };
     }
-    const { elicit } = services;
-    if (elicit === undefined) return malformed("an elicitation");
     const { elicitation, FormChecks } = await import("./elicitation.ts");
     this.#checks ??= new FormChecks(limits);
     const ask = async (asked: Record<string, unknown>): Promise<ElicitResult | undefined> =>
       // Withdrawn before the host was asked, it would not be told of that.
-      given.cancelled ? undefined : elicit.call(services, asked, context);
+      given.cancelled ? undefined : services.elicit?.(asked, context);
     return elicitation(params, ask, this.#checks);
   }
 }

@@ -1,7 +1,6 @@
 import { AdapterError, isAdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
-import type { JsonRpcMessage } from "../protocol/jsonrpc.ts";
-import { isObject, isRequest } from "../protocol/jsonrpc.ts";
+import { isObject, isRequest, type JsonRpcMessage } from "../protocol/jsonrpc.ts";
 import { quoteText } from "../remote-text.ts";
 import { quoteBody } from "./quoting.ts";
 import type { Beginning, HttpResponse } from "./response.ts";
