@@ -32,20 +32,19 @@ export function editor({ cwd, home }: Place): Placeholders {
 }
 
 /** Windsurf: `${env:X}`; `${file:…}` would read any file. */
-export const windsurf: Placeholders = (text) =>
-  replace(text, /\$\{(env|file):([^{}]*)\}/g, (whole, kind, name) =>
-    kind === "env" ? `\${${name}}` : refuse(whole, "is not read"),
-  );
+export const windsurf: Placeholders = envOrFile(/\$\{(env|file):([^{}]*)\}/g);
 
 /** OpenCode: `{env:X}`; `{file:…}` would read any file. */
-export const opencode: Placeholders = (text) =>
-  replace(text, /\{(env|file):([^{}]*)\}/g, (whole, kind, name) =>
-    kind === "env" ? `\${${name}}` : refuse(whole, "is not read"),
-  );
+export const opencode: Placeholders = envOrFile(/\{(env|file):([^{}]*)\}/g);
 
 /** Gemini: `$X`, `${X}` and `${X:-default}`. */
 export const gemini: Placeholders = (text) =>
   replace(text, /\$(?:([A-Za-z_]\w*)|\{([^{}]+)\})/g, (_whole, bare, braced) => `\${${bare || braced}}`);
+
+function envOrFile(pattern: RegExp): Placeholders {
+  return (text) =>
+    replace(text, pattern, (whole, kind, name) => (kind === "env" ? `\${${name}}` : refuse(whole, "is not read")));
+}
 
 type Replaced = string | { readonly refused: string };
 
