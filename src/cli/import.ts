@@ -1,4 +1,5 @@
-import { chmod, mkdir, realpath, rename, stat, unlink, writeFile } from "node:fs/promises";
+import { statSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type FoundImport, type FoundServer, findImports } from "../config/imports/find.ts";
 import { DIALECTS } from "../config/imports/read.ts";
@@ -6,10 +7,11 @@ import { placeOf } from "../config/place.ts";
 import { isInside } from "../config/plugins/contain.ts";
 import { defined } from "../defined.ts";
 import { AdapterError, reasonOf } from "../errors.ts";
-import { insisting } from "../momentary.ts";
 import { fromProcessFolder } from "../process-folder.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
+import { realPathOrItself } from "../real-path.ts";
 import { quoteText, readable } from "../remote-text.ts";
+import { replaceFile } from "../replace-file.ts";
 import { masked, type Plan, planImport } from "./import-plan.ts";
 import { type CommandContext, workingFolder } from "./session.ts";
 import { sourceOf } from "./source.ts";
@@ -98,23 +100,16 @@ function assertInside(cwd: string, configPath: string): void {
   throw new AdapterError("config.unreadable", { configPath, reason });
 }
 
-/** Beside and then into place, so that nobody meets half a file; private, since entries may hold secrets. */
+/** A new file is private, since entries may hold secrets. */
 async function write({ path, before, after }: Plan): Promise<void> {
   if (after === before) return;
-  let draft: string | undefined;
   try {
     await mkdir(dirname(path), { recursive: true });
     // Through a link: the file of somebody's dotfiles is changed, not the link to it.
-    const target = before === "" ? path : await realpath(path);
-    // Beside the file itself, which may lie on another disk than the link.
-    draft = `${target}.${process.pid}.tmp`;
-    const mode = before === "" ? 0o600 : (await stat(target)).mode & 0o777;
-    await writeFile(draft, after, { mode: 0o600, flag: "wx" });
-    await chmod(draft, mode);
-    const from = draft;
-    await insisting(() => rename(from, target));
+    const target = realPathOrItself(path);
+    const known = statSync(target, { throwIfNoEntry: false });
+    await replaceFile(target, after, known === undefined ? undefined : known.mode & 0o777);
   } catch (error) {
-    if (draft !== undefined) await unlink(draft).catch(() => undefined); // It may not exist.
     throw new AdapterError("cli.file", { path, reason: reasonOf(error) }, { cause: error });
   }
 }

@@ -130,17 +130,22 @@ describe("rpi-mcp import", () => {
     if (process.platform !== "win32") expect(statSync(userFile).mode & 0o777).toBe(0o644);
   });
 
-  (process.platform === "win32" ? it.skip : it)("changes the file behind a link, also on another disk", async () => {
+  (process.platform === "win32" ? it.skip : it).each([
+    ["with something in it", "{}"],
+    ["that is empty", ""],
+  ])("changes the file behind a link, also on another disk, %s", async (_what, before) => {
     // Linux has a file system in memory there.
     const folder = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : shell.root, "dotfiles-"));
     try {
       const dotfile = join(folder, "mcp.json");
-      writeFileSync(dotfile, "{}");
+      writeFileSync(dotfile, before, { mode: 0o644 });
+      const { mode } = lstatSync(dotfile);
       mkdirSync(join(shell.home, ".rpi"));
       symlinkSync(dotfile, userFile);
       expect(await shell.run(["import", "--write", "codex"])).toMatchObject({ status: 0 });
       expect(lstatSync(userFile).isSymbolicLink()).toBe(true);
       expect(servers(dotfile)).toMatchObject({ search: { command: "search-mcp" } });
+      expect(lstatSync(dotfile).mode).toBe(mode);
       expect([readdirSync(folder), readdirSync(join(shell.home, ".rpi"))]).toEqual([["mcp.json"], ["mcp.json"]]);
     } finally {
       rmSync(folder, { recursive: true });

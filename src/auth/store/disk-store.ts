@@ -1,10 +1,11 @@
-import { createHash, randomUUID } from "node:crypto";
-import { chmod, lstat, mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { chmod, lstat, mkdir, open, readdir, stat, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { defined } from "../../defined.ts";
 import { AdapterError, isAdapterError, reasonOf } from "../../errors.ts";
 import { LIMITS, type Limits } from "../../limits.ts";
 import { insisting } from "../../momentary.ts";
+import { DRAFT, replaceFile } from "../../replace-file.ts";
 import { cancelledBy } from "../context.ts";
 import { dataFolder } from "./data-folder.ts";
 import { type LockResult, lockFile } from "./file-lock.ts";
@@ -22,8 +23,6 @@ export interface DiskStoreOptions {
 
 const VERSION = 1;
 const MAX_FILE_BYTES = 1024 * 1024;
-/** How the name of a file ends while it is written. */
-const DRAFT = ".tmp";
 
 /**
  * Sign-ins in files of mode 0600 in a folder of mode 0700, one file a server address. Files are replaced as a whole, and
@@ -95,7 +94,7 @@ export class DiskStore implements TokenStore {
     const file = this.#file(record.url);
     try {
       if (isEmpty(record)) await remove(file);
-      else await replace(file, JSON.stringify({ version: VERSION, ...record }, null, 1));
+      else await replaceFile(file, JSON.stringify({ version: VERSION, ...record }, null, 1));
       this.#unwritten.put(emptyRecord(record.url));
     } catch (error) {
       this.#keepInMemory(error);
@@ -173,24 +172,6 @@ function parseRecord(text: string): SignInRecord | undefined {
 
 function areObjects(value: unknown): boolean {
   return Array.isArray(value) && value.every((item) => typeof item === "object" && item !== null);
-}
-
-/** Writes beside and renames into place, so that a reader never meets half a file. */
-async function replace(file: string, text: string): Promise<void> {
-  const draft = `${file}.${randomUUID()}${DRAFT}`;
-  try {
-    const handle = await open(draft, "wx", 0o600);
-    try {
-      await handle.writeFile(text);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await insisting(() => rename(draft, file));
-  } catch (error) {
-    await unlink(draft).catch(() => undefined); // It may not exist.
-    throw error;
-  }
 }
 
 /** With the drafts that a crash may have left: they hold tokens too. */
