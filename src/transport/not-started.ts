@@ -1,7 +1,6 @@
-import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { resolve } from "node:path";
-
-const FIRST_LINE_BYTES = 256;
+import { firstLine } from "./first-line.ts";
 
 /** The program's file is there, and the message says why it could not be started all the same. */
 export class NotStarted extends Error {}
@@ -37,15 +36,4 @@ function withInterpreter(line: string): string | undefined {
     return "it is there, but its first line ends in a carriage return; save it with Unix line ends";
   if (statSync(interpreter, { throwIfNoEntry: false }) !== undefined) return undefined;
   return `it is there, but ${interpreter}, which its first line names to run it, is not; install it anew`;
-}
-
-function firstLine(path: string): string {
-  const file = openSync(path, "r");
-  try {
-    const buffer = Buffer.alloc(FIRST_LINE_BYTES);
-    const length = readSync(file, buffer, 0, FIRST_LINE_BYTES, 0);
-    return buffer.toString("utf8", 0, length).split("\n", 1)[0] ?? "";
-  } finally {
-    closeSync(file);
-  }
 }

@@ -1,6 +1,7 @@
-import { closeSync, lstatSync, openSync, readSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { batchCommand, isBatchFile } from "./batch-file.ts";
 import { findOnWindows, type Search, systemProgram } from "./find-on-windows.ts";
+import { firstLine } from "./first-line.ts";
 import type { SpawnOptions } from "./spawned.ts";
 
 /** What Windows can start. */
@@ -17,8 +18,6 @@ export interface Disk {
   /** The first line of a file, where there is one. */
   firstLine(path: string): string | undefined;
 }
-
-const FIRST_LINE_BYTES = 150;
 
 /**
  * The program behind a server's command, as Windows can start it without a shell of its own: it is found by PATH and PATHEXT
@@ -72,13 +71,7 @@ const DISK: Disk = {
   },
   firstLine(path) {
     try {
-      const descriptor = openSync(path, "r");
-      try {
-        const bytes = Buffer.alloc(FIRST_LINE_BYTES);
-        return bytes.toString("latin1", 0, readSync(descriptor, bytes)).split(/\r?\n/, 1)[0];
-      } finally {
-        closeSync(descriptor);
-      }
+      return firstLine(path);
     } catch {
       return undefined; // The start tells what is wrong with it.
     }
