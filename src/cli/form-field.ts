@@ -115,13 +115,6 @@ function expected(property: Readonly<Record<string, unknown>>, choices: readonly
 }
 
 function asText(value: unknown): string {
-  return typeof value === "string"
-    ? value
-    : typeof value === "boolean"
-      ? value
-        ? "y"
-        : "n"
-      : Array.isArray(value)
-        ? value.join(", ")
-        : String(value);
+  if (typeof value === "boolean") return value ? "y" : "n";
+  return Array.isArray(value) ? value.join(", ") : String(value);
 }

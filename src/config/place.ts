@@ -25,8 +25,6 @@ export interface PlaceOptions {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
   readonly platform: NodeJS.Platform;
-  /** Replaces what the environment says. */
-  readonly home?: string | undefined;
 }
 
 /** Everything in the environment that decides about a place. */
@@ -37,14 +35,14 @@ const VARIABLES = [
 ];
 
 /** Equal for equal places; much cheaper than the place itself. */
-export function placeKey({ cwd, env, platform, home = "" }: PlaceOptions): string {
-  let key = `${cwd}\0${platform}\0${home}`;
+export function placeKey({ cwd, env, platform }: PlaceOptions): string {
+  let key = `${cwd}\0${platform}`;
   for (const name of VARIABLES) key += `\0${env[name] ?? ""}`;
   return key;
 }
 
-export function placeOf({ cwd, env, platform, home: given }: PlaceOptions): Place {
-  const home = given ?? homeOf(env, platform);
+export function placeOf({ cwd, env, platform }: PlaceOptions): Place {
+  const home = homeOf(env, platform);
   const configHome = folder(env.XDG_CONFIG_HOME) ?? join(home, ".config");
   const windows = platform === "win32";
   return {

@@ -29,8 +29,6 @@ export interface ConfigStoreOptions {
   readonly limits: Limits;
   /** Read anew at each use; by default `process.env`. */
   readonly env?: NodeJS.ProcessEnv;
-  /** Instead of what the environment says. */
-  readonly home?: string;
   readonly platform?: NodeJS.Platform;
   /** Instead of the disk. */
   readonly fileSystem?: FileSystem;
@@ -116,7 +114,10 @@ export class ConfigStore {
       limits,
     );
     const shape = await loadShapeCheck(candidates.map(({ raw }) => raw));
-    const environment = (): Environment => this.#environment(place);
+    const environment = (): Environment => {
+      const { env, platform } = this.#placeOptions(place.cwd);
+      return { env, platform, home: place.home };
+    };
     // Nothing below waits, so that of two loads at once the second finds the entries of the first.
     const known = this.#loaded.get(key)?.made ?? new Map();
     const merged = merge(candidates, { limits, shape, environment, trust, maxResultBytes, known });
@@ -137,13 +138,8 @@ export class ConfigStore {
   }
 
   #placeOptions(cwd: string): PlaceOptions {
-    const { env = process.env, home, platform = process.platform } = this.#options;
-    return { cwd, env, platform, home };
-  }
-
-  #environment({ home }: Place): Environment {
     const { env = process.env, platform = process.platform } = this.#options;
-    return { env, platform, home };
+    return { cwd, env, platform };
   }
 }
 

@@ -4,7 +4,7 @@ import { cut } from "../cut.ts";
 import { defined } from "../defined.ts";
 import type { Connection } from "../runtime/connection.ts";
 import type { Target } from "../runtime/target.ts";
-import { briefly, shortJson } from "./json-answer.ts";
+import { briefly, type Shortening, shortJson } from "./json-answer.ts";
 import { withoutIcons } from "./list-answer.ts";
 import type { ToolContext } from "./tool.ts";
 
@@ -69,11 +69,11 @@ export function connectionStatus(target: Target, { runtime, scope }: ToolContext
   const shown = details.connections.map((one) => {
     return one.serverInfo === undefined ? one : { ...one, serverInfo: withoutIcons(one.serverInfo) };
   });
-  const shortening = {
+  const shortening: Shortening<(typeof shown)[number]> = {
     limit: runtime.limits.resultBytes,
-    brief: ({ server, state }: (typeof shown)[number]) => ({ server, state }),
-    name: ({ server }: (typeof shown)[number]) => server,
-    make: (briefs: readonly unknown[], left = 0) => ({
+    brief: ({ server, state }) => ({ server, state }),
+    name: ({ server }) => server,
+    make: (briefs, left = 0) => ({
       connections: briefs,
       ...(left === 0 ? {} : { more: left }),
       hint: 'Shortened. With "server": one in full.',

@@ -704,8 +704,8 @@ describe("findImports", () => {
     });
     const broken = place.project(".vscode/mcp.json", "{");
     const toml = place.user(".codex/config.toml", '[mcp_servers.c]\nurl = "https://h/"\n');
-    const { home, cwd, env } = place;
-    const found = await findImports({ home, cwd, env, platform: "linux" });
+    const { cwd, env } = place;
+    const found = await findImports({ cwd, env, platform: "linux" });
     expect(found.map(({ dialect, path, level }) => [dialect, path, level])).toEqual([
       ["cursor", path, "user"],
       ["vscode", broken, "project"],
@@ -724,8 +724,8 @@ describe("findImports", () => {
   });
 
   it("finds nothing in an empty home", async () => {
-    const { home, cwd, env } = place;
-    expect(await findImports({ home, cwd, env, platform: "darwin" })).toEqual([]);
+    const { cwd, env } = place;
+    expect(await findImports({ cwd, env, platform: "darwin" })).toEqual([]);
   });
 
   it("keeps a server named __proto__", () => {

@@ -69,12 +69,6 @@ describe("the layers", () => {
     expect(commandOf(await place.load())).toBe("default");
   });
 
-  it("take the home folder from the environment", async () => {
-    const path = place.user(".rpi/mcp.json", server("x"));
-    const { servers } = await place.store({ home: undefined as never }).load({ cwd: place.cwd });
-    expect(servers.get("s")?.configPath).toBe(path);
-  });
-
   it("are added up", async () => {
     place.user(".rpi/mcp.json", { mcpServers: { a: { command: "a" }, b: { command: "b" } } });
     place.project(".mcp.json", { mcpServers: { b: { url: "http://h/" }, c: { command: "c" } } });

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import type { ConfigView } from "../../src/config/store.ts";
@@ -101,10 +101,8 @@ describe("a spec", () => {
 describe("the environment", () => {
   it("is the process's own by default, read when it is used", async () => {
     const { env } = process;
-    mkdirSync(join(place.home, ".rpi"));
-    writeFileSync(join(place.home, ".rpi", "mcp.json"), '{"mcpServers": {"s": {"command": "${CONFIG_ROOM_TEST}"}}}');
-    const store = place.store({ env: undefined as never });
-    const view = await store.load({ cwd: place.cwd });
+    const servers = { mcpServers: { s: { command: "${CONFIG_ROOM_TEST}" } } };
+    const view = await place.explicit(servers, { env: undefined as never });
     try {
       env.CONFIG_ROOM_TEST = "1";
       expect(specOf(view).endpoint).toMatchObject({ command: "1" });

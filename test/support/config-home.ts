@@ -13,7 +13,7 @@ export class ConfigHome {
   readonly home: string = join(this.root, "home");
   readonly cwd: string = join(this.root, "project");
   /** The variables that entries see. */
-  readonly env: NodeJS.ProcessEnv = { HOME: this.home, PATH: "/usr/bin" };
+  readonly env: NodeJS.ProcessEnv = { HOME: this.home, USERPROFILE: this.home, PATH: "/usr/bin" };
 
   constructor() {
     mkdirSync(this.home);
@@ -35,7 +35,7 @@ export class ConfigHome {
   }
 
   store(options: Partial<ConfigStoreOptions> = {}): ConfigStore {
-    return new ConfigStore({ limits: LIMITS, env: this.env, home: this.home, platform: "linux", ...options });
+    return new ConfigStore({ limits: LIMITS, env: this.env, platform: "linux", ...options });
   }
 
   /** The layers as a new store finds them. */
