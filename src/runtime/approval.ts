@@ -159,24 +159,22 @@ export function startRequest(spec: ServerSpec, cwd: string, known: Redactor): Ap
   const common: ApprovalRequest = {
     server,
     action: "start",
-    ...defined({ configPath }),
-    ...(variables.size === 0 ? {} : { variables: [...variables.keys()] }),
-    ...unlessEmpty("autoApprove", autoApprove === true ? ["*"] : autoApprove),
+    ...defined({
+      configPath,
+      variables: filled([...variables.keys()]),
+      autoApprove: filled(autoApprove === true ? ["*"] : autoApprove),
+    }),
   };
   if (endpoint.kind === "http") {
-    return {
-      ...common,
-      url: mask.text(endpoint.url),
-      ...unlessEmpty("headers", mask.data(endpoint.headers)),
-      ...unlessEmpty("oauth", mask.data({ ...(endpoint.oauth || {}) })),
-    };
+    const [headers, oauth] = [mask.data(endpoint.headers), mask.data({ ...(endpoint.oauth || {}) })];
+    return { ...common, url: mask.text(endpoint.url), ...defined({ headers: filled(headers), oauth: filled(oauth) }) };
   }
+  const elsewhere = endpoint.cwd === cwd ? undefined : mask.text(endpoint.cwd);
   return {
     ...common,
     command: mask.text(endpoint.command),
     args: mask.data(endpoint.args),
-    ...unlessEmpty("env", mask.data(endpoint.env)),
-    ...(endpoint.cwd === cwd ? {} : { cwd: mask.text(endpoint.cwd) }),
+    ...defined({ env: filled(mask.data(endpoint.env)), cwd: elsewhere }),
   };
 }
 
@@ -188,6 +186,6 @@ function maskFor({ origin, secrets, variables }: ServerSpec, known: Redactor): R
   return redactor;
 }
 
-function unlessEmpty<K extends string, T extends object>(key: K, value: T): { readonly [P in K]?: T } {
-  return Object.keys(value).length === 0 ? {} : ({ [key]: value } as { readonly [P in K]?: T });
+function filled<T extends object>(value: T): T | undefined {
+  return Object.keys(value).length === 0 ? undefined : value;
 }
