@@ -10,7 +10,7 @@ export function realPath(path: string, system: (path: string) => string = realpa
   return isShare(real) && !isShare(path) ? resolve(path) : real;
 }
 
-/** The same; the path itself where there is nothing, or nothing that may be looked at. */
+/** As `realPath`; the path itself where that fails. */
 export function realPathOrItself(path: string): string {
   try {
     return realPath(path);

@@ -87,7 +87,7 @@ async function refreshes(
   }
 }
 
-/** The end of what could go on for ever: a new token refused at once, or a scope that was granted demanded again. */
+/** Throws where authorizing could go on for ever: a new token refused at once, or a scope that was granted demanded again. */
 function refuseLoop(authorization: Authorization, grant: StoredGrant, { scopesSupported }: Discovered): void {
   const { context, state, asked, status } = authorization;
   const { host } = new URL(grant.issuer);

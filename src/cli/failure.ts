@@ -39,7 +39,7 @@ const REPLACED = Object.keys(OWN_WORDS) as (keyof typeof MODEL_WORDS)[];
 /** The sentence about a failure for a person at a terminal. */
 export function sentence({ code, message, details }: Pick<Failure, "code" | "message" | "details">): string {
   if (code === "tool_error") return message;
-  // Which of the three tools was called is no news to who typed the command.
+  // Whoever typed the command knows which of the three tools was called.
   const tool = code === "invalid_params" ? `${String(details["tool"])}: ` : "";
   const said = message.startsWith(tool) ? message.slice(tool.length) : message;
   return REPLACED.reduce((text, words) => text.replace(MODEL_WORDS[words], OWN_WORDS[words]), said);

@@ -28,7 +28,7 @@ export async function checkOutput(path: string | undefined): Promise<void> {
 
 /**
  * Saves the images, audio and files of an MCP result: the first under the given name, others with a number before its
- * extension. Returns whether there were any and all of them are saved; `done` says what has happened all the same.
+ * extension. Returns whether there were any and all of them are saved; `done` says what has happened even if saving fails.
  */
 export async function saveOutput(
   result: unknown,

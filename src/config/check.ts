@@ -35,7 +35,7 @@ const NAME = /^[A-Za-z0-9_-]+$/;
 const TIMES = ["timeout", "timeout_ms", "timeoutMs"];
 /** pi-mcp-adapter's, which reads the same files. */
 const FOREIGN_TIME = "requestTimeoutMs";
-/** A `timeout` from here on is one. */
+/** A `timeout` of this much or more counts milliseconds. */
 const MILLISECONDS = 10_000;
 const OVERRIDE_KEYS = ["enabled", "disabled", ...TIMES, FOREIGN_TIME, "exposure", "autoApprove"];
 const KEPT = ["protocol", "maxTotalSeconds", "maxResultBytes", "stopOnCancel", "includeTools", "excludeTools"];
@@ -139,7 +139,7 @@ function timeoutOf(raw: Json, limits: Limits, refuse: Refuse): number | undefine
   return found ?? foreignSeconds(raw[FOREIGN_TIME], limits);
 }
 
-/** Without our bounds, and with 0 for none. */
+/** There it has none of our bounds, and 0 means no timeout. */
 function foreignSeconds(value: unknown, { minTimeoutSeconds, maxTimeoutSeconds }: Limits): number | undefined {
   if (typeof value !== "number" || !(value > 0)) return undefined;
   return Math.min(Math.max(value / 1000, minTimeoutSeconds), maxTimeoutSeconds);

@@ -73,7 +73,7 @@ interface Settings {
   readonly overrides: Overrides;
   readonly autoApproveFrom: ServerSpec["origin"] | undefined;
   readonly enabledBy: string | undefined;
-  /** The file whose override said last whether it is enabled. */
+  /** The last file whose override says whether it is enabled. */
   readonly switchedIn: string | undefined;
 }
 

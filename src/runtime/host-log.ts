@@ -6,7 +6,7 @@ import type { Redactor } from "../redactor.ts";
 
 const MESSAGE_CHARACTERS = 4000;
 
-/** Hosts whose log failed, as they were told once. */
+/** Hosts whose log failed: each is told once. */
 const warned = new WeakSet<HostServices>();
 
 /** Gives the host a log entry, without known secrets. Never throws: a host whose log fails must not lose an answer for it. */

@@ -17,7 +17,7 @@ export interface Lease {
 }
 
 export interface AcquireOptions extends Patience {
-  /** What the settings were found by. */
+  /** The target that has these settings. */
   readonly target: Target;
 }
 

@@ -43,7 +43,7 @@ const REAL_PATH_MS = 1000;
 
 /** A step that may have to wait for a person, and shows that. */
 interface Waiting extends Rostered {
-  /** Of its scope. */
+  /** The key of its scope. */
   readonly key: string;
   readonly server: string;
   readonly show: (text: string) => void;

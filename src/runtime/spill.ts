@@ -55,8 +55,8 @@ export class Spill {
   }
 
   /**
-   * The folder, made anew where somebody cleaned it away. At once: one that came to be while the host exits would be nobody's
-   * to remove.
+   * The folder, made anew if somebody has removed it. Made synchronously: if the host exited meanwhile, nothing would remove
+   * it.
    */
   #folder(): string {
     if (this.#path !== undefined && existsSync(this.#path)) return this.#path;

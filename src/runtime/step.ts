@@ -34,7 +34,7 @@ export class Step implements StepHandle, Rostered {
   place = -1;
   /** If it ended now, its effects might have happened. */
   outcomeUnknown = false;
-  /** Gone with `destroy`, with everything that the work holds. */
+  /** Dropped by `destroy`, and with it everything that the work holds. */
   #options: StepOptions | undefined;
   readonly #cancellation = new Cancellation();
   #settle: (() => void) | undefined;

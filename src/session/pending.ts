@@ -59,7 +59,7 @@ export class Pending implements SendOptions, Deadline, CancelListener {
   exchanging = false;
   /** The status of the refusal whose body is the answer. */
   status: number | undefined;
-  /** An error that came on its own stream under an id that is nobody's: what the server says if no answer follows. */
+  /** An error that came on its own stream under an unknown id: quoted as the server's words if no answer follows. */
   aside = "";
   dueAt = Number.POSITIVE_INFINITY;
   place = -1;

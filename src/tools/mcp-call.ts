@@ -89,7 +89,7 @@ async function examined(
 
 /**
  * `structuredContent` that does not fit the tool's `outputSchema` is told, and shown all the same (Tools, Output Schema). A
- * schema that cannot be used is no matter for the model; `details` says why.
+ * schema that cannot be used is not told to the model; `details` says why.
  */
 async function checkOutput(
   outputSchema: object,

@@ -59,7 +59,7 @@ export class ReplyStream {
   }
 
   #receive({ type, data, id }: StreamEvent): void {
-    // What follows the answer is nobody's.
+    // What follows the answer is ignored.
     if (this.#answered) return;
     if (id !== undefined && id !== this.lastEventId) {
       this.advanced = true;
