@@ -1,5 +1,5 @@
 import { alarm } from "../alarm.ts";
-import type { Cancellation } from "../cancellation.ts";
+import { Cancellation } from "../cancellation.ts";
 import { cut } from "../cut.ts";
 import { AdapterError, isSituation } from "../errors.ts";
 import type { ClientIdentity, Dialect } from "../protocol/dialect.ts";
@@ -14,6 +14,7 @@ import {
 import { negotiate, type OpeningFailure, type OpeningStep, type Probe } from "../protocol/opening.ts";
 import { REVISIONS } from "../protocol/versions.ts";
 import type { Raw, Rejection, SendOptions, Sink, Transport } from "../transport/transport.ts";
+import { Gate } from "./gate.ts";
 import { sendNotice } from "./notice.ts";
 import { beforeCalls } from "./request-error.ts";
 import { boundedError } from "./rpc-error.ts";
@@ -104,9 +105,11 @@ class Line implements Sink {
   #waiting: { readonly id: unknown; readonly resolve: (probe: Probe) => void } | undefined;
   #closed: Error | undefined;
   #generation = 0;
+  readonly #pongs: Gate;
 
   constructor(options: ConnectOptions) {
     this.#options = options;
+    this.#pongs = Gate.forAnswers(options.limits);
   }
 
   get transport(): Transport {
@@ -200,7 +203,7 @@ class Line implements Sink {
     const kept: JsonRpcMessage[] = [];
     for (const message of messages) {
       if (!isRequest(message) || message.method !== "ping") kept.push(message);
-      else this.#pong(message);
+      else this.#pong(message, raw.length / messages.length);
     }
     if (kept.length === 0 || this.#early.length >= EARLY_MESSAGES) return;
     if (this.#earlyBytes > 0 && this.#earlyBytes + raw.length > this.#options.limits.questionBytes) return;
@@ -208,18 +211,18 @@ class Line implements Sink {
     this.#early.push(kept.length === messages.length ? raw.toString() : JSON.stringify(kept));
   }
 
-  #pong({ id }: JsonRpcRequest): void {
+  #pong({ id }: JsonRpcRequest, bytes: number): void {
     const { transport } = this;
     const { deadlines, limits } = this.#options;
     const isOfUse = (): boolean => this.#target === undefined && this.#closed === undefined;
-    void sendNotice(
-      { jsonrpc: "2.0", id, result: {} },
-      { transport, deadlines, milliseconds: limits.noticeMs, isOfUse },
-    );
+    const options = { transport, deadlines, milliseconds: limits.noticeMs, isOfUse };
+    this.#pongs.admit(() => sendNotice({ jsonrpc: "2.0", id, result: {} }, options), bytes);
   }
 
   #ask(step: OpeningStep, id: unknown): Promise<Probe> {
     let callOff = (): void => undefined;
+    const exchange = new Cancellation();
+    const release = this.#options.cancellation.onCancel(() => exchange.cancel());
     return new Promise<Probe>((resolve) => {
       let settled = false;
       const settle = (probe: Probe): void => {
@@ -227,8 +230,13 @@ class Line implements Sink {
         resolve(probe);
       };
       this.#waiting = { id, resolve: settle };
-      if (step.isGuess) callOff = alarm(this.#options.limits.guessMs, () => settle({ kind: "silent" }));
-      this.#send(step, () => settled).then(
+      const giveUp = (): void => {
+        settle({ kind: "silent" });
+        // Its own exchange may never end by itself. In a shared pipe a line that is half written cannot be taken back.
+        if (this.transport.kind !== "stdio") exchange.cancel();
+      };
+      if (step.isGuess) callOff = alarm(this.#options.limits.guessMs, giveUp);
+      this.#send(step, () => settled, { cancellation: exchange }).then(
         () => {
           if (this.transport.ownStream && !settled) settle(this.#failed(this.#noAnswer(step)));
         },
@@ -236,6 +244,7 @@ class Line implements Sink {
       );
     }).finally(() => {
       callOff();
+      release();
       this.#waiting = undefined;
     });
   }
@@ -245,7 +254,7 @@ class Line implements Sink {
       await this.#send(step, () => true).catch((error: unknown) => {
         // The server may have closed the connection after its answer, which this message is the first to meet.
         if (!this.transport.ownStream || !isSituation(error, "closed")) throw error;
-        return this.#send(step, () => true, true);
+        return this.#send(step, () => true, { fresh: true });
       });
     } catch (error) {
       // A refused notice is not the end: whether the server can be used shows with the first request.
@@ -254,12 +263,12 @@ class Line implements Sink {
     return { kind: "sent" };
   }
 
-  #send({ message, headers }: OpeningStep, answered: () => boolean, fresh = false): Promise<void> {
+  #send({ message, headers }: OpeningStep, answered: () => boolean, options: SendOptions = {}): Promise<void> {
     const { cancellation } = this.#options;
     return this.transport.send(message, {
       cancellation,
       answered,
-      fresh,
+      ...options,
       ...(headers === undefined ? {} : { headers }),
     });
   }

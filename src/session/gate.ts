@@ -1,3 +1,5 @@
+import type { Limits } from "../limits.ts";
+
 export interface GateOptions {
   /** Works that run at the same time. */
   readonly atOnce: number;
@@ -21,6 +23,11 @@ export class Gate {
 
   constructor(options: GateOptions) {
     this.#options = options;
+  }
+
+  /** For the answers to what one server asks. */
+  static forAnswers({ openAnswers, waitingAnswers, questionBytes }: Limits): Gate {
+    return new Gate({ atOnce: openAnswers, waiting: waitingAnswers, bytes: questionBytes });
   }
 
   /** The work holds so many bytes until it is over, and must not reject. */

@@ -73,8 +73,7 @@ export class Session implements Sink, PendingOwner {
     this.deadlines = options.deadlines;
     this.#options = options;
     this.#questions = new Questions(options);
-    const { openAnswers, waitingAnswers, questionBytes } = options.limits;
-    this.#answers = new Gate({ atOnce: openAnswers, waiting: waitingAnswers, bytes: questionBytes });
+    this.#answers = Gate.forAnswers(options.limits);
     this.#alive = new AliveProbe(options.deadlines, options.limits.aliveMs, () => this.#stop());
   }
 

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from "@jest/globals";
 import { type FaultExchange, FaultServer, type Scenario } from "../support/http-fault-server.ts";
 import { harnesses, type PluginHarness, textOf } from "../support/plugin-harness.ts";
+import { waitFor } from "../support/wait.ts";
 
 const make = harnesses();
 const NOTICE = "notifications/initialized";
@@ -29,6 +30,16 @@ const SCENARIOS: Record<string, Scenario> = {
     },
   },
   breaks: { on: "initialize", post: (exchange) => exchange.reset() },
+  // Answers nothing to what is tried after its refusal, until an older revision is offered.
+  "silent-guess": {
+    on: "*",
+    post: (exchange) => {
+      const { id, method } = exchange.seen.rpc;
+      if (method === "server/discover") return;
+      if (method !== "initialize" || exchange.server.count(`${exchange.seen.path} initialize`) > 1) exchange.good();
+      else exchange.json(JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32600, message: "no" } }));
+    },
+  },
   "refused-null": refusing(null),
   "refused-without": refusing(undefined),
 };
@@ -95,4 +106,13 @@ describe("a handshake", () => {
       expect(message).toContain("come back tomorrow");
     },
   );
+
+  test("leaves no request open that was tried in vain", async () => {
+    const host = make({ limits: { guessMs: 200 } }).configure("srv", { url: server.url("silent-guess") });
+    expect(textOf(await host.call("srv", "echo", { text: "used" }))).toBe("used");
+    const [guess] = server.posts("silent-guess", "server/discover");
+    const used = server.posts("silent-guess", "tools/call");
+    expect(used[0]?.connection).not.toBe(guess?.connection);
+    await waitFor("only what can be used again is left", () => server.sockets.size === 1, 2000);
+  });
 });

@@ -53,6 +53,17 @@ const server = FaultServer.forTests({
       setTimeout(() => exchange.event(exchange.answer()), 3 * NOTICE_MS);
     },
   },
+  // Asks any number of times before the conversation has begun.
+  flood: {
+    ...HOLDS,
+    post: (exchange) => {
+      if (exchange.seen.rpc.method !== "initialize") return HOLDS.post?.(exchange);
+      exchange.begin();
+      for (let asked = 0; asked < 100; asked++)
+        exchange.event(JSON.stringify({ jsonrpc: "2.0", id: `p${asked}`, method: "ping" }));
+      setTimeout(() => exchange.event(exchange.answer()), 3 * NOTICE_MS);
+    },
+  },
 });
 beforeEach(() => {
   held = [];
@@ -114,5 +125,13 @@ describe("what nobody waits for, over HTTP", () => {
     expect(isOpen(held[0])).toBe(true);
     await list;
     await waitFor("it is given up", () => !isOpen(held[0]), 10 * NOTICE_MS);
+  });
+
+  test("of a flood before the conversation has begun only so many questions are answered at the same time", async () => {
+    const host = make({ limits: { noticeMs: 20 * NOTICE_MS, openAnswers: 4 } });
+    const list = host.configure("server", { type: "http", url: server.url("flood") }).list("server");
+    await waitFor("the first answers have come", () => held.length >= 4);
+    await list;
+    expect(held.filter(({ seen }) => seen.rpc.method === undefined)).toHaveLength(4);
   });
 });
