@@ -175,8 +175,11 @@ function* wholes(text: string, secret: string): Iterable<Span> {
  * In linear time (Knuth, Morris, Pratt), for a server may have chosen both the text and the token. `marks` are the places of
  * the marks, in the order they are met.
  */
-function coverPieces(cover: Cover, text: string, secret: string, marks: readonly number[], backwards: boolean): void {
+function coverPieces(cover: Cover, text: string, whole: string, marks: readonly number[], backwards: boolean): void {
+  if (marks.length === 0) return;
   const step = backwards ? -1 : 1;
+  // No piece is longer than the text, which may be much shorter than a secret of the server's choice.
+  const secret = backwards ? whole.slice(-text.length) : whole.slice(0, text.length);
   const pattern = Uint16Array.from({ length: secret.length }, (_, at) => secret.charCodeAt(at));
   if (backwards) pattern.reverse();
   const borders = bordersOf(pattern);
