@@ -1,6 +1,19 @@
-/** A command as a person reads it: quoted where a blank or a special character would mislead. */
+import { lazyRegExp } from "./lazy-regexp.ts";
+
+/** What is not seen, or like another character: left out, another program would read as the one that a person knows. */
+const unseen = lazyRegExp(String.raw`[\p{C}\p{DI}\u2800]|(?! )\p{Z}| (?=[\s"])|(?<=^") `, "gu");
+
+/** A command as a person reads it: quoted where a blank or a special character would mislead, and with nothing in it unseen. */
 export function commandLine(command: string, args: readonly string[] = []): string {
-  return [command, ...args].map((word) => (/^[\w@%+=:,./\\-]+$/.test(word) ? word : JSON.stringify(word))).join(" ");
+  return [command, ...args].map((word) => (/^[\w@%+=:,./\\-]+$/.test(word) ? word : inQuotes(word))).join(" ");
+}
+
+function inQuotes(word: string): string {
+  return JSON.stringify(word).replace(unseen(), (hidden) => hidden.replace(/[^]/g, escaped));
+}
+
+function escaped(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
 /**

@@ -17,7 +17,7 @@ export function startLines({
   autoApprove,
 }: ApprovalRequest): readonly string[] {
   const lines = [url ?? commandLine(command ?? "", args)];
-  if (cwd !== undefined) lines.push(`in ${cwd}`);
+  if (cwd !== undefined) lines.push(`in ${commandLine(cwd)}`);
   if (env !== undefined) lines.push(`with ${words(env, "=")}`);
   if (headers !== undefined) lines.push(`sending ${words(headers, ": ")}`);
   if (oauth !== undefined) lines.push(`signing in with ${words(oauth, ": ")}`);

@@ -15,6 +15,24 @@ describe("a command shown to a person", () => {
   });
 });
 
+describe("what of a command shown to a person could not be seen", () => {
+  it.each([
+    ["a character without a width", "tools\u200b/run", String.raw`"tools\u200b/run"`],
+    ["a filler that is a letter by its class", "run\u3164", String.raw`"run\u3164"`],
+    ["a control character", "run\u009f\u007f", String.raw`"run\u009f\u007f"`],
+    ["another blank than the usual", "my\u00a0tool\u2800", String.raw`"my\u00a0tool\u2800"`],
+    ["a blank beside another, or at the end", "my  tool ", String.raw`"my\u0020 tool\u0020"`],
+    ["one beyond the first plane", "run\u{e0041}", String.raw`"run\udb40\udc41"`],
+  ])("is written as an escape: %s", (_what, word, shown) => {
+    expect(commandLine(word)).toBe(shown);
+    expect(JSON.parse(shown)).toBe(word);
+  });
+
+  it("is nothing in the words of other languages", () => {
+    expect(commandLine("mein Ger\u00e4t", ["\u5de5\u5177"])).toBe('"mein Ger\u00e4t" "\u5de5\u5177"');
+  });
+});
+
 describe("a command to paste into a shell", () => {
   const hostile = [
     "https://h.example/mcp?a=1&b=$(exit)`exit`",

@@ -20,6 +20,11 @@ test("a program is shown with where it starts, the variables set for it and thos
   ]);
 });
 
+test("a folder whose name reads like another's is not shown like it", () => {
+  const lines = startLines({ ...REQUEST, command: "./run", cwd: "/project/tools\u200b" });
+  expect(lines).toEqual(["./run", String.raw`in "/project/tools\u200b"`]);
+});
+
 test("a URL is shown with the headers that it is sent", () => {
   const headers = { Authorization: "Bearer [redacted]" };
   const lines = startLines({ ...REQUEST, url: "https://example.org/", headers, variables: ["TOKEN"] });
@@ -46,7 +51,7 @@ test("each is one line of bounded length, which says how much there is", () => {
     env: { A: "y".repeat(2000) },
   });
   expect(lines.map((line) => line.slice(line.indexOf("…")))).toEqual([
-    "… (5011 characters in all)",
+    "… (5016 characters in all)",
     "… (2007 characters in all)",
   ]);
   expect(lines[0]?.startsWith('sh "a\\n')).toBe(true);
