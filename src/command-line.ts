@@ -9,11 +9,14 @@ export function commandLine(command: string, args: readonly string[] = []): stri
 }
 
 function inQuotes(word: string): string {
-  return JSON.stringify(word).replace(unseen(), (hidden) => hidden.replace(/[^]/g, escaped));
+  return JSON.stringify(word).replace(unseen(), escaped);
 }
 
-function escaped(unit: string): string {
-  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+function escaped(character: string): string {
+  return character
+    .split("")
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+    .join("");
 }
 
 /**

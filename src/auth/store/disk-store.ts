@@ -94,7 +94,7 @@ export class DiskStore implements TokenStore {
     const file = this.#file(record.url);
     try {
       if (isEmpty(record)) await remove(file);
-      else await replaceFile(file, JSON.stringify({ version: VERSION, ...record }, null, 1));
+      else await replaceFile(file, textOf(record));
       this.#unwritten.put(emptyRecord(record.url));
     } catch (error) {
       this.#keepInMemory(error);
@@ -172,6 +172,13 @@ function parseRecord(text: string): SignInRecord | undefined {
 
 function areObjects(value: unknown): boolean {
   return Array.isArray(value) && value.every((item) => typeof item === "object" && item !== null);
+}
+
+/** @throws where it is more than is read again: an authorization server may issue tokens of any length. */
+function textOf(record: SignInRecord): string {
+  const text = JSON.stringify({ version: VERSION, ...record }, null, 1);
+  if (Buffer.byteLength(text) > MAX_FILE_BYTES) throw new Error(`a sign-in has more than ${MAX_FILE_BYTES} bytes`);
+  return text;
 }
 
 /** With the drafts that a crash may have left: they hold tokens too. */

@@ -191,6 +191,15 @@ describe("the store on disk", () => {
     });
   });
 
+  it("never writes more than it would read: what an authorization server makes that large lasts as long as the process", async () => {
+    const store = new DiskStore({ folder });
+    await put(store, URL_A);
+    const clients = [{ ...CLIENT, clientId: "x".repeat(1 << 20) }];
+    await store.update(URL_A, async (record) => ({ value: undefined, record: { ...record, clients } }), signal);
+    expect((await store.read(URL_A)).clients).toEqual(clients);
+    expect((await new DiskStore({ folder }).read(URL_A)).clients).toEqual([CLIENT]);
+  });
+
   it("where nothing can be written keeps sign-ins in memory, warns once, and says so", async () => {
     await writeFile(join(scratch, "plain-file"), "");
     const warnings: string[] = [];
