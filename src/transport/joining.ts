@@ -35,3 +35,36 @@ function roomFor(bytes: number): number {
   while (room < bytes) room *= 2;
   return room;
 }
+
+/** So many pieces are made one: each takes a hundred times the memory of its byte where a server sends them one by one. */
+const MOST_PIECES = 16_384;
+
+/** Bytes that come in pieces, until they are wanted as a whole. Each is copied twice at most. */
+export class Pieces {
+  bytes = 0;
+  #pieces: Buffer[] = [];
+  /** How many, at the beginning, were made of others. */
+  #made = 0;
+
+  push(piece: Buffer): void {
+    this.bytes += piece.length;
+    this.#pieces.push(piece);
+    if (this.#pieces.length - this.#made < MOST_PIECES) return;
+    this.#pieces.push(Buffer.concat(this.#pieces.splice(this.#made)));
+    this.#made++;
+  }
+
+  /** As `joined`, and there are none any more. */
+  give<T>(use: (whole: Buffer) => T): T {
+    const pieces = this.#pieces;
+    const { bytes } = this;
+    this.clear();
+    return joined(pieces, bytes, use);
+  }
+
+  clear(): void {
+    this.bytes = 0;
+    this.#pieces = [];
+    this.#made = 0;
+  }
+}

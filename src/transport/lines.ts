@@ -1,6 +1,6 @@
 import { isObject } from "../protocol/jsonrpc.ts";
 import { readable } from "../remote-text.ts";
-import { joined } from "./joining.ts";
+import { Pieces } from "./joining.ts";
 
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
@@ -15,8 +15,7 @@ export class LineSplitter {
   readonly #limitBytes: number;
   readonly #onLine: (line: Buffer) => void;
   readonly #onOverflow: () => void;
-  #parts: Buffer[] = [];
-  #bytes = 0;
+  readonly #parts = new Pieces();
   #first = true;
   #overflowed = false;
 
@@ -40,24 +39,20 @@ export class LineSplitter {
 
   /** The stream ended: what is left counts as a line. */
   end(): void {
-    if (this.#bytes > 0 && !this.#overflowed) this.#take(Buffer.alloc(0));
+    if (this.#parts.bytes > 0 && !this.#overflowed) this.#take(Buffer.alloc(0));
   }
 
   #take(piece: Buffer): void {
-    if (this.#bytes + piece.length > this.#limitBytes) {
+    if (this.#parts.bytes + piece.length > this.#limitBytes) {
       this.#overflow();
       return;
     }
-    if (this.#parts.length === 0) {
+    if (this.#parts.bytes === 0) {
       this.#give(piece);
       return;
     }
-    const parts = this.#parts;
-    const bytes = this.#bytes + piece.length;
-    parts.push(piece);
-    this.#parts = [];
-    this.#bytes = 0;
-    joined(parts, bytes, (line) => this.#give(line));
+    this.#parts.push(piece);
+    this.#parts.give((line) => this.#give(line));
   }
 
   #give(raw: Buffer): void {
@@ -71,15 +66,13 @@ export class LineSplitter {
   }
 
   #keep(piece: Buffer): void {
-    this.#bytes += piece.length;
-    if (this.#bytes > this.#limitBytes) this.#overflow();
+    if (this.#parts.bytes + piece.length > this.#limitBytes) this.#overflow();
     else this.#parts.push(piece);
   }
 
   #overflow(): void {
     this.#overflowed = true;
-    this.#parts = [];
-    this.#bytes = 0;
+    this.#parts.clear();
     this.#onOverflow();
   }
 }

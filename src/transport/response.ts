@@ -4,7 +4,7 @@ import { atMost } from "../at-most.ts";
 import { cut } from "../cut.ts";
 import { AdapterError, isSituation, reasonOf } from "../errors.ts";
 import { decoderFor } from "./decoder.ts";
-import { joined } from "./joining.ts";
+import { Pieces } from "./joining.ts";
 
 /** Bodies from this size on are collected in place; smaller ones are joined in memory that is used again. */
 const LARGE_BYTES = 1024 * 1024;
@@ -228,7 +228,7 @@ function same(complete: boolean): boolean {
 class Collector {
   readonly announced: number;
   size = 0;
-  readonly #chunks: Buffer[] = [];
+  readonly #chunks = new Pieces();
   readonly #whole: Buffer | undefined;
 
   constructor(announced: number, limitBytes: number) {
@@ -244,6 +244,6 @@ class Collector {
   }
 
   give<T>(use: (body: Buffer) => T): T {
-    return this.#whole === undefined ? joined(this.#chunks, this.size, use) : use(this.#whole);
+    return this.#whole === undefined ? this.#chunks.give(use) : use(this.#whole);
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { joined } from "../../src/transport/joining.ts";
+import { joined, Pieces } from "../../src/transport/joining.ts";
 
 function pieces(text: string, size: number): Buffer[] {
   const cut: Buffer[] = [];
@@ -41,5 +41,19 @@ describe("pieces that are joined", () => {
     expect(failing).toThrow("no");
     const [one, other] = [join("one", 1, (whole) => whole), join("two", 1, (whole) => whole)];
     expect(other.buffer).toBe(one.buffer);
+  });
+});
+
+describe("pieces that are collected", () => {
+  test.each([1, 16_383, 16_384, 16_385, 50_000])("are the same text, whether they are many or few (%d)", (count) => {
+    const collected = new Pieces();
+    for (let round = 0; round < 2; round++) {
+      const numbers = Array.from({ length: count }, (_, at) => `${at},`);
+      for (const number of numbers) collected.push(Buffer.from(number));
+      const text = numbers.join("");
+      expect(collected.bytes).toBe(text.length);
+      expect(collected.give((whole) => whole.toString())).toBe(text);
+      expect(collected.bytes).toBe(0);
+    }
   });
 });

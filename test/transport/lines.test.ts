@@ -32,6 +32,18 @@ describe("lines", () => {
     }
   });
 
+  test("take little more memory than they have bytes, in however many pieces they come", () => {
+    const splitter = new LineSplitter(
+      10_000_000,
+      () => undefined,
+      () => undefined,
+    );
+    const before = process.memoryUsage().heapUsed;
+    for (let piece = 0; piece < 2_000_000; piece++) splitter.push(Buffer.from("x"));
+    // What a piece takes beside its byte would be hundreds of megabytes.
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(100_000_000);
+  });
+
   test("lose a byte order mark at the very start only", () => {
     expect(split(["\ufeffa\n\ufeffb\n"]).lines).toEqual(["a", "\ufeffb"]);
     expect(split(["\ufeff\nb\n"]).lines).toEqual(["b"]);
