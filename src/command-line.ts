@@ -1,7 +1,8 @@
 import { lazyRegExp } from "./lazy-regexp.ts";
 
 /** What is not seen, or like another character: left out, another program would read as the one that a person knows. */
-const unseen = lazyRegExp(String.raw`[\p{C}\p{DI}\u2800]|(?! )\p{Z}| (?=[\s"])|(?<=^") `, "gu");
+const unseen = lazyRegExp(String.raw`[\p{C}\p{DI}\u2800]|(?! )\p{Z}`, "gu");
+const LOST_BLANKS = / (?=[ "])|(?<=^") /g;
 
 /** A command as a person reads it: quoted where a blank or a special character would mislead, and with nothing in it unseen. */
 export function commandLine(command: string, args: readonly string[] = []): string {
@@ -9,7 +10,12 @@ export function commandLine(command: string, args: readonly string[] = []): stri
 }
 
 function inQuotes(word: string): string {
-  return JSON.stringify(word).replace(unseen(), escaped);
+  return openJson(word).replace(LOST_BLANKS, escaped);
+}
+
+/** The JSON of a value for a person who decides by it: what could not be seen in it is written as an escape. */
+export function openJson(value: unknown): string {
+  return JSON.stringify(value).replace(unseen(), escaped);
 }
 
 function escaped(character: string): string {

@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 import { clock } from "../clock.ts";
+import { openJson } from "../command-line.ts";
 import type { ApprovalRequest, HostServices } from "../contract.ts";
 import { quoteOpenly, quoteText } from "../remote-text.ts";
 import { startLines } from "../start-lines.ts";
@@ -56,7 +57,7 @@ function callQuestion({ server, tool, arguments: args, annotations }: ApprovalRe
         : "";
   return {
     title: `Call ${JSON.stringify(tool)} of the MCP server ${JSON.stringify(server)}?`,
-    message: `${quoteOpenly(JSON.stringify(args ?? {}), ARGUMENTS_CHARACTERS)}${hint}`,
+    message: `${quoteOpenly(openJson(args ?? {}), ARGUMENTS_CHARACTERS)}${hint}`,
   };
 }
 

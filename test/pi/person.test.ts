@@ -164,6 +164,14 @@ describe("the person", () => {
     expect(text).toContain("characters in all");
   });
 
+  it("reads of a call what could not be seen in its arguments, as it may stand in a text that a model has copied", async () => {
+    const { ui, shown } = person(true, false);
+    const pi = host().configure(".mcp.json").withUi(ui).load();
+    const hidden = { message: "hi\u200b\u{e0041}", code: "  a" };
+    await pi.failure("mcp_call", { server: "agent", tool: "echo", arguments: hidden });
+    expect(shown[1]?.more).toContain(String.raw`{"message":"hi\u200b\udb40\udc41","code":" a"}`);
+  });
+
   it("does not read secrets that the command line gets from variables", async () => {
     const { ui, shown } = person(false);
     const pi = host().withUi(ui).load();

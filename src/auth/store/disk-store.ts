@@ -92,17 +92,21 @@ export class DiskStore implements TokenStore {
 
   async #write(record: SignInRecord): Promise<void> {
     const file = this.#file(record.url);
+    const text = JSON.stringify({ version: VERSION, ...record }, null, 1);
+    // It would be refused when it is read; an authorization server may issue tokens of any length.
+    if (Buffer.byteLength(text) > MAX_FILE_BYTES)
+      return this.#keepInMemory(`a sign-in has more than ${MAX_FILE_BYTES} bytes`, record);
     try {
       if (isEmpty(record)) await remove(file);
-      else await replaceFile(file, textOf(record));
+      else await replaceFile(file, text);
       this.#unwritten.put(emptyRecord(record.url));
     } catch (error) {
-      this.#keepInMemory(error);
-      this.#unwritten.put(record);
+      this.#keepInMemory(error, record);
     }
   }
 
-  #keepInMemory(error: unknown): void {
+  #keepInMemory(error: unknown, record?: SignInRecord): void {
+    if (record !== undefined) this.#unwritten.put(record);
     const first = this.#problem === undefined;
     this.#problem = `cannot write to ${this.#folder}: ${reasonOf(error)}`;
     if (first) this.#warn(`Sign-ins are kept in memory only: ${this.#problem}.`);
@@ -172,13 +176,6 @@ function parseRecord(text: string): SignInRecord | undefined {
 
 function areObjects(value: unknown): boolean {
   return Array.isArray(value) && value.every((item) => typeof item === "object" && item !== null);
-}
-
-/** @throws where it is more than is read again: an authorization server may issue tokens of any length. */
-function textOf(record: SignInRecord): string {
-  const text = JSON.stringify({ version: VERSION, ...record }, null, 1);
-  if (Buffer.byteLength(text) > MAX_FILE_BYTES) throw new Error(`a sign-in has more than ${MAX_FILE_BYTES} bytes`);
-  return text;
 }
 
 /** With the drafts that a crash may have left: they hold tokens too. */
