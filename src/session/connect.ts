@@ -1,5 +1,6 @@
 import { alarm } from "../alarm.ts";
 import { Cancellation } from "../cancellation.ts";
+import { clock } from "../clock.ts";
 import { cut } from "../cut.ts";
 import { AdapterError, isSituation } from "../errors.ts";
 import type { ClientIdentity, Dialect } from "../protocol/dialect.ts";
@@ -20,7 +21,6 @@ import { beforeCalls } from "./request-error.ts";
 import { boundedError } from "./rpc-error.ts";
 import { Session, type SessionOptions } from "./session.ts";
 
-/** Of what a server calls its version. */
 const VERSION_CHARACTERS = 200;
 /** Messages of the server that may wait until the conversation has begun. */
 const EARLY_MESSAGES = 256;
@@ -215,14 +215,14 @@ class Line implements Sink {
     const { transport } = this;
     const { deadlines, limits } = this.#options;
     const isOfUse = (): boolean => this.#target === undefined && this.#closed === undefined;
-    const options = { transport, deadlines, milliseconds: limits.noticeMs, isOfUse };
+    const options = { transport, deadlines, milliseconds: limits.noticeMs, isOfUse, since: clock.now() };
     this.#pongs.admit(() => sendNotice({ jsonrpc: "2.0", id, result: {} }, options), bytes);
   }
 
   #ask(step: OpeningStep, id: unknown): Promise<Probe> {
-    let callOff = (): void => undefined;
     const exchange = new Cancellation();
     const release = this.#options.cancellation.onCancel(() => exchange.cancel());
+    let callOff = (): void => undefined;
     return new Promise<Probe>((resolve) => {
       let settled = false;
       const settle = (probe: Probe): void => {

@@ -1,4 +1,5 @@
 import { Cancellation } from "../cancellation.ts";
+import { clock } from "../clock.ts";
 import type { Deadline, Deadlines } from "../deadlines.ts";
 import type { JsonRpcMessage } from "../protocol/jsonrpc.ts";
 import type { SendOptions, Transport } from "../transport/transport.ts";
@@ -10,6 +11,8 @@ export interface NoticeOptions {
   readonly milliseconds: number;
   /** Asked when that is over: while it says `true`, the exchange has as much time again. */
   readonly isOfUse?: () => boolean;
+  /** When it was asked for: what had to wait for its turn longer than that, and is of no use by then, is not sent. */
+  readonly since?: number;
 }
 
 /**
@@ -18,7 +21,8 @@ export interface NoticeOptions {
  * Where all messages share one pipe it lives as long as the connection: a line that is half written cannot be taken back.
  */
 export async function sendNotice(message: JsonRpcMessage, options: NoticeOptions): Promise<void> {
-  const { transport } = options;
+  const { transport, since = clock.now(), isOfUse, milliseconds } = options;
+  if (isOfUse?.() === false && clock.now() - since > milliseconds) return;
   const patience = transport.kind === "stdio" ? undefined : new Patience(options);
   try {
     await transport.send(message, patience);

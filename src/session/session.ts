@@ -1,3 +1,4 @@
+import { clock } from "../clock.ts";
 import type { Deadlines } from "../deadlines.ts";
 import { AdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
@@ -233,7 +234,10 @@ export class Session implements Sink, PendingOwner {
   }
 
   #question(request: JsonRpcRequest, bytes: number, to: SendOptions | undefined): void {
+    const askedAt = clock.now();
     this.#answers.admit(async () => {
+      // It had to wait for its turn, and longer than anybody waits for the answer.
+      if (this.#pending.size === 0 && clock.now() - askedAt > this.#options.limits.noticeMs) return;
       const answer = await this.#questions.answer(request, this.#questionMs(to), to?.cancellation);
       if (answer === undefined || this.#closed !== undefined) return;
       // It may be of use to any request that waits, each of which has a deadline.

@@ -53,6 +53,16 @@ const server = FaultServer.forTests({
       setTimeout(() => exchange.event(exchange.answer()), 3 * NOTICE_MS);
     },
   },
+  // Asks any number of times during each call.
+  insists: {
+    ...HOLDS,
+    post: (exchange) => {
+      void HOLDS.post?.(exchange);
+      if (exchange.seen.rpc.method !== "tools/call") return;
+      for (let asked = 0; asked < 60; asked++)
+        exchange.event(JSON.stringify({ jsonrpc: "2.0", id: `i${asked}`, method: "ping" }));
+    },
+  },
   // Asks any number of times before the conversation has begun.
   flood: {
     ...HOLDS,
@@ -133,5 +143,27 @@ describe("what nobody waits for, over HTTP", () => {
     await waitFor("the first answers have come", () => held.length >= 4);
     await list;
     expect(held.filter(({ seen }) => seen.rpc.method === undefined)).toHaveLength(4);
+  });
+
+  test("of such a flood nothing is answered long after the conversation has begun", async () => {
+    const host = make({ limits: { noticeMs: NOTICE_MS, openAnswers: 2 } });
+    await host.configure("server", { type: "http", url: server.url("flood") }).list("server");
+    await pass(4 * NOTICE_MS);
+    const { length } = held;
+    await pass(3 * NOTICE_MS);
+    expect(held).toHaveLength(length);
+  });
+
+  test("of a flood during a call, what had to wait for its turn is not answered long after the call", async () => {
+    const host = make({ limits: { noticeMs: NOTICE_MS, openAnswers: 2 } });
+    const call = host.configure("server", { type: "http", url: server.url("insists") }).call("server", "echo");
+    await waitFor("the first answers have come", () => held.length === 2);
+    calls[0]?.event(calls[0].answer());
+    await call;
+    await pass(4 * NOTICE_MS);
+    const { length } = held;
+    await pass(3 * NOTICE_MS);
+    expect(held).toHaveLength(length);
+    expect(held.some(isOpen)).toBe(false);
   });
 });
