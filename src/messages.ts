@@ -70,7 +70,7 @@ export interface Facts {
 
   "tool.unknown": { server: string; kind: keyof typeof NOUNS; tool: string; near: readonly string[]; count: number };
   "tool.hidden": { server: string; tool: string };
-  "tool.failed": { server: string; tool: string; text: string; mcpResult: unknown };
+  "tool.failed": { server: string; tool: string; text: string; takes?: string; mcpResult: unknown };
   "tool.task": { server: string; tool: string; capability: string };
   "tool.badHeader": { server: string; tool: string; reason: string };
 
@@ -183,12 +183,18 @@ export const MODEL_WORDS = {
   close: ' Free one with mcp_list {"action":"close","server":…}.',
 } as const;
 
+/** What is told of a config entry, and reads otherwise where there is none. */
+export const ENTRY_WORDS = {
+  command: 'Check "command" in its entry, and PATH.',
+  args: '"command" names the program alone: arguments belong in "args".',
+} as const;
+
 /** What people write who have a shell in mind. */
 function commandHint(command: string): string {
   if (/\$[A-Za-z_]|%\w+%/.test(command)) return ` A variable is written \${VAR}.`;
   if (/^["']/.test(command)) return " No shell is involved: leave the quotes out.";
   if (command !== command.trim()) return " It begins or ends with a blank.";
-  return /\s/.test(command) ? ' "command" names the program alone: arguments belong in "args".' : "";
+  return /\s/.test(command) ? ` ${ENTRY_WORDS.args}` : "";
 }
 
 /** How other tools write a server and its tool in one. */
@@ -312,7 +318,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "spawn.failed": {
     code: "spawn_failed",
     say: ({ server, command, reason, isThere }) =>
-      `Server ${quote(server)} could not be started: ${command}: ${sentence(reason)}${isThere ? "" : ` Check "command" in its entry, and PATH.${commandHint(command)}`}`,
+      `Server ${quote(server)} could not be started: ${command}: ${sentence(reason)}${isThere ? "" : ` ${ENTRY_WORDS.command}${commandHint(command)}`}`,
   },
   "spawn.cwd": {
     code: "spawn_failed",

@@ -5,7 +5,7 @@ import { StepError } from "../plugin/drive.ts";
 import { INVALID_PARAMS, isObject } from "../protocol/jsonrpc.ts";
 import { readable } from "../remote-text.ts";
 import { renderResult, textOf } from "../tools/render.ts";
-import type { Options } from "./options.ts";
+import { type Options, saysServer } from "./options.ts";
 import type { CommandContext } from "./session.ts";
 
 /** What was thrown, as a failure with a code: our own errors and the steps' alike. */
@@ -68,10 +68,11 @@ function wholeMessage(failure: Failure): string {
 /** What a person at a terminal can do about a failure, where the message alone does not say it. */
 export function advice(
   { code, details }: Pick<Failure, "code" | "details">,
-  { url }: Options = {},
+  options: Options = {},
 ): string | undefined {
-  const target = url === undefined && typeof details["server"] === "string" ? details["server"] : "--url URL";
   switch (code) {
+    case "tool_error":
+      return typeof details["takes"] === "string" ? `It takes: ${clean(details["takes"])}` : undefined;
     case "denied":
       if (details["reason"] !== "untrusted") return undefined;
       // Of a server that a project only enables no file says both how it starts and that it may.
@@ -79,7 +80,7 @@ export function advice(
     case "server_not_found":
       return "rpi-mcp list shows the configured servers; rpi-mcp import finds those of other tools.";
     case "tool_not_found":
-      return `rpi-mcp list ${target} shows its tools.`;
+      return `${listing(details, options)} shows its tools.`;
     case "auth_required":
       // A sign-in that failed says itself what to do, and where the login would help the message says so, too.
       return details["reason"] === undefined
@@ -88,10 +89,10 @@ export function advice(
     case "rpc_error": {
       const { rpcError, method } = details;
       const wrong = method === "tools/call" && isObject(rpcError) && rpcError["code"] === INVALID_PARAMS;
-      return wrong ? `rpi-mcp list ${target} --tool TOOL shows its parameters.` : undefined;
+      return wrong ? `${listing(details, options, " --tool TOOL")} shows its parameters.` : undefined;
     }
     case "timeout":
-      return 'Give it longer with --timeout SECONDS, or with "timeout" in its entry.';
+      return `Give it longer with --timeout SECONDS${saysServer(options) ? "" : ', or with "timeout" in its entry'}.`;
     case "invalid_params":
       return details["tool"] === undefined && details["hint"] === undefined
         ? "rpi-mcp --help, or rpi-mcp COMMAND --help, tells how."
@@ -99,4 +100,10 @@ export function advice(
     default:
       return undefined;
   }
+}
+
+/** The command that lists the server in question. */
+function listing({ server }: Failure["details"], { url, program }: Options, narrower = ""): string {
+  if (program !== undefined) return `rpi-mcp list${narrower} -- PROGRAM`;
+  return `rpi-mcp list ${url === undefined && typeof server === "string" ? server : "--url URL"}${narrower}`;
 }

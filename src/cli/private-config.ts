@@ -5,6 +5,7 @@ import { basename, join, sep } from "node:path";
 import { shellLine } from "../command-line.ts";
 import { literal } from "../config/expand.ts";
 import { maskedUrl } from "../config/written-secrets.ts";
+import { ENTRY_WORDS } from "../messages.ts";
 import { StepError } from "../plugin/drive.ts";
 import { fromProcessFolder } from "../process-folder.ts";
 
@@ -39,6 +40,17 @@ export function writeProgram([command = "", ...args]: readonly string[]): Promis
   return write({ server, entry: { command: literal(file), args: args.map(literal) }, login: server });
 }
 
+/** What a person reads who wrote no entry, but a command line. */
+const COMMAND_LINE_WORDS: Readonly<Record<keyof typeof ENTRY_WORDS, string>> = {
+  command: "Check its name, and PATH.",
+  args: "The program and its arguments are words of their own: leave out the quotes around them.",
+};
+
+function withoutEntry(said: string): string {
+  const { command, args } = COMMAND_LINE_WORDS;
+  return said.replace(ENTRY_WORDS.command, command).replace(ENTRY_WORDS.args, args);
+}
+
 /** Readable by nobody else. */
 async function write({ server, entry, login }: Written): Promise<PrivateConfig> {
   const folder = await mkdtemp(join(tmpdir(), "rpi-mcp-cli-"));
@@ -47,7 +59,9 @@ async function write({ server, entry, login }: Written): Promise<PrivateConfig> 
   const configPath = join(folder, "mcp.json");
   await writeFile(configPath, JSON.stringify({ mcpServers: { [server]: entry } }), { mode: 0o600, flag: "wx" });
   const text = (said: string): string =>
-    said.replaceAll(shellLine([server, "--config", configPath]), () => login).replaceAll(` in ${configPath}`, "");
+    withoutEntry(said)
+      .replaceAll(shellLine([server, "--config", configPath]), () => login)
+      .replaceAll(` in ${configPath}`, "");
   return {
     configPath,
     server,

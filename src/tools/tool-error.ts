@@ -1,4 +1,5 @@
 import type { ContentBlock } from "../contract.ts";
+import { defined } from "../defined.ts";
 import { AdapterError } from "../errors.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import { guardOptions, guardText } from "./guard.ts";
@@ -26,11 +27,13 @@ export async function toolError(
   // Cut before it is masked, a secret would show its beginning or its end.
   const said = context.runtime.redactor.text(textOf(blocks));
   // Spares the model the question.
-  const text = REFUSED_ARGUMENTS.test(said) ? `${said}\n[It takes: ${signature(item) || "nothing"}]` : said;
+  const takes = REFUSED_ARGUMENTS.test(said) ? signature(item) || "nothing" : undefined;
+  const text = takes === undefined ? said : `${said}\n[It takes: ${takes}]`;
   return new AdapterError("tool.failed", {
     server: spec.name,
     tool,
     text: await guardText(text, guardOptions(spec, context)),
+    ...defined({ takes }),
     mcpResult: result,
   });
 }

@@ -42,6 +42,35 @@ describe("the sentence about a failure at a terminal", () => {
   });
 });
 
+describe("the advice about a failure", () => {
+  const unknown = new AdapterError("tool.unknown", { server, kind: "tools", tool: "x", near: [], count: 1 });
+  const rpcError = { code: -32602, message: "no" };
+  const wrong = new AdapterError("rpc.error", { server, method: "tools/call", rpcError });
+
+  it.each([
+    [{}, "rpi-mcp list shop shows its tools.", "rpi-mcp list shop --tool TOOL shows its parameters."],
+    [
+      { url: "http://a.example/mcp" },
+      "rpi-mcp list --url URL shows its tools.",
+      "rpi-mcp list --url URL --tool TOOL shows its parameters.",
+    ],
+    [
+      { program: ["npx"] },
+      "rpi-mcp list -- PROGRAM shows its tools.",
+      "rpi-mcp list --tool TOOL -- PROGRAM shows its parameters.",
+    ],
+  ])("is a command that can be typed: %j", (options, tools, parameters) => {
+    expect(advice(unknown, options)).toBe(tools);
+    expect(advice(wrong, options)).toBe(parameters);
+  });
+
+  it("says what the tool takes where the server refused the arguments", () => {
+    const facts = { server, tool: "x", text: "no", mcpResult: { content: [], isError: true } };
+    expect(advice(new AdapterError("tool.failed", { ...facts, takes: "a: string" }))).toBe("It takes: a: string");
+    expect(advice(new AdapterError("tool.failed", facts))).toBeUndefined();
+  });
+});
+
 it("tells of the option for an address that was taken for a server's name", () => {
   const error = new AdapterError("server.unknown", { server: "https://a.example/mcp", configured: [] });
   expect(sentence(error)).toMatch(/nor any other\. An address belongs behind --url\.$/);

@@ -47,6 +47,19 @@ describe("a program behind --", () => {
     expect(stderr).toContain(join(shell.cwd, "bin", "server"));
   });
 
+  it("is what a failure speaks of, and no entry that nobody wrote", async () => {
+    const env = { LEDGER: shell.ledger };
+    const unknown = await shell.run(["call", "ech", ...agent], { env });
+    expect(unknown.stderr).toMatch(/Near: "echo".*\nrpi-mcp list -- PROGRAM shows its tools\.$/m);
+    const missing = await shell.run(["list", "--", "no-such-program-here"]);
+    expect(missing.stderr).toMatch(/ENOENT\. Check its name, and PATH\.$/m);
+    const one = await shell.run(["list", "--", "no-such-program-here -y it"]);
+    expect(one.stderr).toMatch(/Check its name, and PATH\. The program and its arguments are words of their own/);
+    const silent = [process.execPath, "-e", "process.stdin.resume()"];
+    const late = await shell.run(["list", "--timeout", "1", "--", ...silent]);
+    expect(late.stderr).toMatch(/^Give it longer with --timeout SECONDS\.$/m);
+  });
+
   it.each([
     [["list"], [], "-- needs a program behind it"],
     [["list", "github"], ["node"], "list takes either SERVER or -- PROGRAM"],

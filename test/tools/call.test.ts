@@ -103,7 +103,9 @@ describe("what a tool takes", () => {
   ])("is told where a server refuses the arguments: %s", async (note) => {
     const host = make().serve("taker", "results");
     const told = `${note}\n[It takes: fields?: object, note?: string]`;
-    expect(await host.callFailure("taker", "refuses", { note })).toMatchObject({ code: "tool_error", message: told });
+    const details = { takes: "fields?: object, note?: string" };
+    const failed = { code: "tool_error", message: told, details };
+    expect(await host.callFailure("taker", "refuses", { note })).toMatchObject(failed);
     const params = { server: "taker", method: "tools/call", params: { name: "refuses", arguments: { note } } };
     const failure = await host.failure("mcp_request", { ...params, configPath: host.configPath });
     expect(failure).toMatchObject({ code: "tool_error", message: told });
