@@ -180,6 +180,8 @@ export const MODEL_WORDS = {
   trust: ` If you trust your projects' files, set "trust": "always" in ~/.config/mcp/mcp.json.`,
   parameters: ' (mcp_list with "tool" shows its parameters.)',
   longer: ' A larger "timeoutSeconds" gives it longer.',
+  handshake:
+    "A raw request makes no handshake, which this server may want first: configure the server and name it, and one is made.",
   close: ' Free one with mcp_list {"action":"close","server":…}.',
 } as const;
 

@@ -32,6 +32,8 @@ const OWN_WORDS: Readonly<Record<keyof typeof MODEL_WORDS, string>> = {
   trust: "",
   parameters: "",
   longer: "",
+  handshake:
+    "A raw request makes no handshake, which this server may want first: configure it and name it, or add --header.",
   close: "",
 };
 const REPLACED = Object.keys(OWN_WORDS) as (keyof typeof MODEL_WORDS)[];

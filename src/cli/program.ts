@@ -113,7 +113,9 @@ interface CommandText {
   readonly onError?: string;
 }
 
-const NO_DASHES = "What is for the server stands without dashes: key=value, or one JSON object.\n";
+const BEHIND_DASHES =
+  "A program with its options stands at the end, behind --: rpi-mcp list -- npx -y @playwright/mcp\n";
+const NO_DASHES = `What is for the server stands without dashes: key=value, or one JSON object.\n${BEHIND_DASHES}`;
 
 const COMMANDS: readonly CommandText[] = [
   {
@@ -129,6 +131,7 @@ const COMMANDS: readonly CommandText[] = [
       new Option("--kind <kind>", "what to list").choices(["tools", "resources", "resource_templates", "prompts"]),
       new Option("--all", "start every enabled server, and count its tools"),
     ],
+    onError: BEHIND_DASHES,
   },
   {
     name: "call",

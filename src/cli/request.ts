@@ -37,8 +37,9 @@ export async function request(words: readonly string[], context: CommandContext)
       if (signal.aborted) throw error;
       const failure = failureOf(error);
       tell(failure, context);
-      const { status } = failure.details;
-      if (raw && REFUSALS.has(failure.code) && status !== 404 && status !== 405) terminal.note(NO_HANDSHAKE);
+      const { status, hint } = failure.details;
+      const told = hint !== undefined || status === 404 || status === 405;
+      if (raw && REFUSALS.has(failure.code) && !told) terminal.note(NO_HANDSHAKE);
       return statusOf(failure);
     }
     if (options.json === true) await terminal.json(result);

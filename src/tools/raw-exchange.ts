@@ -1,16 +1,15 @@
 import { alarm } from "../alarm.ts";
 import { Cancellation } from "../cancellation.ts";
 import { AdapterError, isSituation } from "../errors.ts";
+import { MODEL_WORDS } from "../messages.ts";
 import { isResponse, type JsonRpcResponse, parseMessages, type RequestId } from "../protocol/jsonrpc.ts";
 import { headersOfDeclared } from "../protocol/stateless.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import { transportFactory } from "../transport/create.ts";
 import type { ToolContext } from "./tool.ts";
 
+/** Servers that keep sessions refuse everything so that comes without a handshake. */
 const BAD_REQUEST = 400;
-/** Servers that keep sessions refuse everything else so. */
-const NO_HANDSHAKE =
-  "A raw request makes no handshake, which this server may want first: configure the server and name it, and one is made.";
 const NO_SIGN_IN =
   "A raw request does not sign in, and carries no headers of an entry: configure the server and name it.";
 
@@ -65,7 +64,7 @@ export async function rawExchange(
         outcomeUnknown: true,
       });
     if (isSituation(error, "http.status") && error.details.status === BAD_REQUEST)
-      throw new AdapterError("http.status", { ...error.details, hint: NO_HANDSHAKE });
+      throw new AdapterError("http.status", { ...error.details, hint: MODEL_WORDS.handshake });
     if (isSituation(error, "auth.required"))
       throw new AdapterError("auth.required", { ...error.details, hint: NO_SIGN_IN });
     throw error;

@@ -95,6 +95,8 @@ describe("the built command", () => {
     expect((await shell.run(["tools"])).stderr).toContain("Commands: list, call, request,");
     expect((await shell.run(["call", "s", "t", "--args", "{}"])).stderr).toContain("stands without dashes: key=value");
     expect((await shell.run(["list", "--schema"])).stderr).not.toContain("Commands:");
+    const forgotten = await shell.run(["list", "npx", "-y", "some-server"]);
+    expect(forgotten.stderr).toContain("stands at the end, behind --: rpi-mcp list -- npx -y");
     expect((await shell.run(["list", "s", "tool"])).stderr).toContain("--tool NAME");
     expect((await shell.run(["import", "cline"])).stderr).toContain("--config FILE");
   });

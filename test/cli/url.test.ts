@@ -10,6 +10,10 @@ beforeAll(async () => {
   server = await FaultServer.start({
     scenarios: {
       good: {},
+      strict: {
+        on: "*",
+        post: (exchange) => exchange.respond(400, {}, "Server not initialized"),
+      },
       guarded: {
         on: "*",
         post: (exchange) =>
@@ -41,6 +45,12 @@ describe("a server behind --url", () => {
     expect(JSON.parse(number.stdout)).toMatchObject({ id: 7, error: { code: -32601 } });
     expect(raw.stderr).toBe("");
     expect(number.stderr).toContain("A raw request makes no handshake");
+  });
+
+  it("is told once to want a handshake, in the words of a command line", async () => {
+    const { stderr } = await shell.run(["request", "--url", server.url("strict"), "tools/list"]);
+    expect(stderr.split("handshake").length - 1).toBe(1);
+    expect(stderr).toMatch(/configure it and name it, or add --header\. It says: Server not initialized$/m);
   });
 
   it("stands for the server in the lines of a run", async () => {
