@@ -80,6 +80,8 @@ export interface Facts {
     rpcError: { code: number; message: string; data?: unknown };
     /** Of the HTTP refusal that carried it. */
     status?: number;
+    /** The parameters of the tool whose arguments it refuses. */
+    takes?: string;
   };
 
   closed: { server: string; method?: string; reason: string; outcomeUnknown: boolean } & ExitFacts;
@@ -147,8 +149,6 @@ export interface Facts {
 
 export type Situation = keyof Facts;
 
-/** JSON-RPC: the parameters are not what the method wants. */
-const INVALID_PARAMS = -32602;
 /** One of each list. */
 const NOUNS = {
   tools: "tool",
@@ -178,7 +178,6 @@ export const MODEL_WORDS = {
   places: " mcp_list says where they are.",
   problems: ", which mcp_list names",
   trust: ` If you trust your projects' files, set "trust": "always" in ~/.config/mcp/mcp.json.`,
-  parameters: ' (mcp_list with "tool" shows its parameters.)',
   longer: ' A larger "timeoutSeconds" gives it longer.',
   handshake:
     "A raw request makes no handshake, which this server may want first: configure the server and name it, and one is made.",
@@ -394,8 +393,8 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
 
   "rpc.error": {
     code: "rpc_error",
-    say: ({ server, method, rpcError }) =>
-      `Server ${quote(server)} answered ${method} with error ${rpcError.code}: ${withoutCode(rpcError)}${inData(rpcError)}${method === "tools/call" && rpcError.code === INVALID_PARAMS ? MODEL_WORDS.parameters : ""}`,
+    say: ({ server, method, rpcError, takes }) =>
+      `Server ${quote(server)} answered ${method} with error ${rpcError.code}: ${withoutCode(rpcError)}${inData(rpcError)}${takes === undefined ? "" : ` [It takes: ${takes}]`}`,
   },
 
   closed: {
@@ -548,9 +547,14 @@ function withoutCode({ code, message }: { readonly code: number; readonly messag
 
 /** Servers in Ruby and Java say only there what is wrong; of addresses to visit the message has all. */
 function inData({ message, data }: { readonly message: string; readonly data?: unknown }): string {
-  const said = typeof data === "string" ? data : (JSON.stringify(data) ?? "");
+  const said = typeof data === "string" ? data : (JSON.stringify(data, withoutStack) ?? "");
   if (said.length <= 2 || said === "null" || said.startsWith('{"elicitations"') || message.includes(said)) return "";
   return ` (${cut(said, DATA_CHARACTERS)})`;
+}
+
+/** Where the server's own code failed helps nobody who calls it. */
+function withoutStack(key: string, value: unknown): unknown {
+  return key === "stack" ? undefined : value;
 }
 
 function some(names: readonly string[]): string {

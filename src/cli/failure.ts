@@ -2,7 +2,6 @@ import { type Failure, toFailure } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
 import { MODEL_WORDS } from "../messages.ts";
 import { StepError } from "../plugin/drive.ts";
-import { INVALID_PARAMS, isObject } from "../protocol/jsonrpc.ts";
 import { readable } from "../remote-text.ts";
 import { renderResult, textOf } from "../tools/render.ts";
 import { type Options, saysServer } from "./options.ts";
@@ -30,7 +29,6 @@ const OWN_WORDS: Readonly<Record<keyof typeof MODEL_WORDS, string>> = {
   places: "",
   problems: ", which rpi-mcp list names",
   trust: "",
-  parameters: "",
   longer: "",
   handshake:
     "A raw request makes no handshake, which this server may want first: configure it and name it, or add --header.",
@@ -74,7 +72,7 @@ export function advice(
 ): string | undefined {
   switch (code) {
     case "tool_error":
-      return typeof details["takes"] === "string" ? `It takes: ${clean(details["takes"])}` : undefined;
+      return typeof details["takes"] === "string" ? `It takes: ${readable(details["takes"])}` : undefined;
     case "denied":
       if (details["reason"] !== "untrusted") return undefined;
       // Of a server that a project only enables no file says both how it starts and that it may.
@@ -88,11 +86,6 @@ export function advice(
       return details["reason"] === undefined
         ? "A token can also stand in the headers of its entry, or in --header."
         : undefined;
-    case "rpc_error": {
-      const { rpcError, method } = details;
-      const wrong = method === "tools/call" && isObject(rpcError) && rpcError["code"] === INVALID_PARAMS;
-      return wrong ? `${listing(details, options, " --tool TOOL")} shows its parameters.` : undefined;
-    }
     case "timeout":
       return `Give it longer with --timeout SECONDS${saysServer(options) ? "" : ', or with "timeout" in its entry'}.`;
     case "invalid_params":
@@ -105,7 +98,7 @@ export function advice(
 }
 
 /** The command that lists the server in question. */
-function listing({ server }: Failure["details"], { url, program }: Options, narrower = ""): string {
-  if (program !== undefined) return `rpi-mcp list${narrower} -- PROGRAM`;
-  return `rpi-mcp list ${url === undefined && typeof server === "string" ? server : "--url URL"}${narrower}`;
+function listing({ server }: Failure["details"], { url, program }: Options): string {
+  if (program !== undefined) return "rpi-mcp list -- PROGRAM";
+  return `rpi-mcp list ${url === undefined && typeof server === "string" ? server : "--url URL"}`;
 }

@@ -1,6 +1,6 @@
 import type { AgentToolResult } from "../contract.ts";
-import { AdapterError } from "../errors.ts";
-import { isObject } from "../protocol/jsonrpc.ts";
+import { AdapterError, isSituation } from "../errors.ts";
+import { INVALID_PARAMS, isObject } from "../protocol/jsonrpc.ts";
 import type { Redactor } from "../redactor.ts";
 import type { Connection } from "../runtime/connection.ts";
 import type { Target } from "../runtime/target.ts";
@@ -10,6 +10,7 @@ import type { Item } from "../session/catalog.ts";
 import type { ProgressReport } from "../session/pending.ts";
 import { guardError } from "./guard.ts";
 import { withoutNestedJson } from "./nested-json.ts";
+import { signature } from "./signature.ts";
 import type { ToolContext } from "./tool.ts";
 import { isHidden, unknownTool } from "./visibility.ts";
 
@@ -62,13 +63,22 @@ export async function invoke(
     const params = meta === undefined ? { name: tool, arguments: args } : { name: tool, arguments: args, _meta: meta };
     const options = callOptions(spec, silenceMs, context);
     context.sending();
-    return { spec, item, result: await call(connection, "tools/call", params, options, item["inputSchema"]) };
+    const result = await call(connection, "tools/call", params, options, item["inputSchema"]).catch((error) => {
+      throw withTakes(error, item);
+    });
+    return { spec, item, result };
   } catch (error) {
     throw await guardError(error, spec, context);
   } finally {
     held?.release();
     waiting?.end();
   }
+}
+
+/** A refusal of the arguments, with what the tool takes: it spares the model the question. */
+function withTakes(error: unknown, item: Item): unknown {
+  if (!isSituation(error, "rpc.error") || error.details.rpcError.code !== INVALID_PARAMS) return error;
+  return new AdapterError("rpc.error", { ...error.details, takes: signature(item) || "nothing" });
 }
 
 /**

@@ -13,7 +13,6 @@ describe("the sentence about a failure at a terminal", () => {
     new AdapterError("server.unknown", { server, configured: [server], problems: Array<string>(9).fill("p") }),
     new AdapterError("config.missing", { configPath: "/a/mcp.json" }),
     new AdapterError("method.refused", { method: "initialize", reason: "it opens the session" }),
-    new AdapterError("rpc.error", { server, method: "tools/call", rpcError: { code: -32602, message: "no" } }),
     new AdapterError("limit.connections", { limit: 1, open: [server] }),
   ])("has no words for an agent host: $situation", (error) => {
     expect(error.message).toMatch(/mcp_(list|call|request)|configPath/);
@@ -44,24 +43,13 @@ describe("the sentence about a failure at a terminal", () => {
 
 describe("the advice about a failure", () => {
   const unknown = new AdapterError("tool.unknown", { server, kind: "tools", tool: "x", near: [], count: 1 });
-  const rpcError = { code: -32602, message: "no" };
-  const wrong = new AdapterError("rpc.error", { server, method: "tools/call", rpcError });
 
   it.each([
-    [{}, "rpi-mcp list shop shows its tools.", "rpi-mcp list shop --tool TOOL shows its parameters."],
-    [
-      { url: "http://a.example/mcp" },
-      "rpi-mcp list --url URL shows its tools.",
-      "rpi-mcp list --url URL --tool TOOL shows its parameters.",
-    ],
-    [
-      { program: ["npx"] },
-      "rpi-mcp list -- PROGRAM shows its tools.",
-      "rpi-mcp list --tool TOOL -- PROGRAM shows its parameters.",
-    ],
-  ])("is a command that can be typed: %j", (options, tools, parameters) => {
+    [{}, "rpi-mcp list shop shows its tools."],
+    [{ url: "http://a.example/mcp" }, "rpi-mcp list --url URL shows its tools."],
+    [{ program: ["npx"] }, "rpi-mcp list -- PROGRAM shows its tools."],
+  ])("is a command that can be typed: %j", (options, tools) => {
     expect(advice(unknown, options)).toBe(tools);
-    expect(advice(wrong, options)).toBe(parameters);
   });
 
   it("says what the tool takes where the server refused the arguments", () => {

@@ -111,6 +111,17 @@ describe("what a tool takes", () => {
     expect(failure).toMatchObject({ code: "tool_error", message: told });
   });
 
+  test("is told where a server refuses the arguments with a JSON-RPC error, as FastMCP for TypeScript does", async () => {
+    const host = make().serve("taker", "results");
+    const note = "Tool 'rejects' parameter validation failed: fields: Required";
+    const details = { takes: "fields?: object, note?: string", rpcError: { code: -32602, message: note } };
+    const message = `Server "taker" answered tools/call with error -32602: ${note} [It takes: ${details.takes}]`;
+    expect(await host.callFailure("taker", "rejects", { note })).toMatchObject({ code: "rpc_error", message, details });
+    const params = { server: "taker", method: "tools/call", params: { name: "rejects", arguments: { note } } };
+    const failure = await host.failure("mcp_request", { ...params, configPath: host.configPath });
+    expect(failure).toMatchObject({ code: "rpc_error", message, details });
+  });
+
   test("is not told of another failure", async () => {
     const host = make().serve("taker", "results");
     for (const note of ["no such issue", "1 validation error for Issue", "Error: Input validation error"])

@@ -206,6 +206,8 @@ describe("what a model sees of a result", () => {
   test.each([
     ["Missing required arguments: path", "Internal error (Missing required arguments: path)"],
     [{ expected: "a date" }, 'Internal error ({"expected":"a date"})'],
+    [{ message: "boom", stack: "Error: boom\n    at handle (/srv/a.js:1:1)" }, 'Internal error ({"message":"boom"})'],
+    [{ stack: "Error: Internal error\n    at handle (/srv/a.js:1:1)" }, "Internal error"],
     ["Internal error", "Internal error"],
     ["", "Internal error"],
     [{}, "Internal error"],
