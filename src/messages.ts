@@ -2,6 +2,7 @@
 import type { ErrorCode } from "./contract.ts";
 import { cut } from "./cut.ts";
 import { LIMITS } from "./limits.ts";
+import { listeningAt } from "./listening-at.ts";
 import { stderrEnding } from "./stderr-ending.ts";
 
 /** Facts of a stdio server's end, as they were when it was noticed. */
@@ -475,7 +476,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   timeout: {
     code: "timeout",
     say: (facts) =>
-      `Server ${quote(facts.server)} did not finish ${facts.method} within ${facts.seconds} s (${facts.phase}).${facts.phase === "call" || facts.seconds >= LIMITS.maxTimeoutSeconds ? unknown(facts.outcomeUnknown) : MODEL_WORDS.longer}${tail(facts)}`,
+      `Server ${quote(facts.server)} did not finish ${facts.method} within ${facts.seconds} s (${facts.phase}).${facts.phase === "call" || facts.seconds >= LIMITS.maxTimeoutSeconds ? unknown(facts.outcomeUnknown) : MODEL_WORDS.longer}${facts.phase === "connect" ? elsewhere(facts) : ""}${tail(facts)}`,
   },
 
   "header.entry": {
@@ -579,6 +580,12 @@ function hasExit(facts: ExitFacts): boolean {
 function exit({ exitCode, signal }: ExitFacts): string {
   if (signal) return `signal ${signal}`;
   return exitCode === undefined || exitCode === null ? "its output ended" : `exit code ${exitCode}`;
+}
+
+function elsewhere({ stderr, skippedLines }: ExitFacts): string {
+  const address = listeningAt([...(skippedLines ?? []), stderr ?? ""]);
+  if (address === undefined) return "";
+  return ` Its output names ${address}: if it listens there instead, use it by that url, or start it with its option for stdio.`;
 }
 
 function tail({ stderr, skippedLines }: ExitFacts): string {

@@ -51,6 +51,24 @@ test("problems of config files without end are told in part, each in reasonable 
     expect(error.message.length).toBeLessThan(1000);
 });
 
+test.each([
+  [{ stderr: "[INFO] StreamableHTTP endpoint available at http://127.0.0.1:3333/mcp\n" }, "http://127.0.0.1:3333/mcp"],
+  [{ skippedLines: ["Configuration:", "Listening on http://localhost:8931."] }, "http://localhost:8931"],
+  [{ skippedLines: ['{"url":"http://[::1]:8000/api/v1/mcp"}'] }, "http://[::1]:8000/api/v1/mcp"],
+  [{ stderr: "Open http://localhost:3334/oauth/callback?code=1" }, undefined],
+  [{ stderr: "See http://localhost:3000/docs, https://mcp.example.com/mcp" }, undefined],
+  [{}, undefined],
+])(
+  "a program that never answers over stdio is told to be listening where its output says so: %j",
+  (output, address) => {
+    const facts = { server: "s", method: "initialize", phase: "connect", seconds: 60, outcomeUnknown: false } as const;
+    const { say } = SENTENCES.timeout;
+    const named = /Its output names (\S+): if it listens there instead/.exec(say({ ...facts, ...output }))?.[1];
+    expect(named).toBe(address);
+    expect(say({ ...facts, phase: "call", ...output })).not.toContain("listens");
+  },
+);
+
 test("who waited too little for a server that is slow to start reads how to wait longer, and nobody whose call may have run", () => {
   const facts = { server: "s", method: "initialize", phase: "connect", seconds: 60, outcomeUnknown: false } as const;
   const said = (more: object): string => SENTENCES.timeout.say({ ...facts, ...more });
