@@ -185,6 +185,9 @@ export const MODEL_WORDS = {
   close: ' Free one with mcp_list {"action":"close","server":…}.',
 } as const;
 
+/** A hint beside a refusal that speaks of the session. */
+export const SESSION_OVER = "The session seems to be over: the next call starts a new one.";
+
 /** What is told of a config entry, and reads otherwise where there is none. */
 export const ENTRY_WORDS = {
   command: 'Check "command" in its entry, and PATH.',

@@ -1,4 +1,5 @@
 import { AdapterError, isAdapterError, isSituation } from "../errors.ts";
+import { SESSION_OVER } from "../messages.ts";
 import type { GaveUp, Pending } from "./pending.ts";
 
 /**
@@ -29,6 +30,12 @@ export function endsSession(error: unknown, pending: Pending): boolean {
   if (isSituation(error, "session.expired")) return true;
   const isRefusal = isSituation(error, "http.status") || isSituation(error, "auth.required");
   return isRefusal && error.details.status !== 429 && losesSession(pending, error.details.body);
+}
+
+/** The refusal that ended a session, with what that means for who asked. */
+export function tellingOfSession(error: unknown): unknown {
+  if (!isSituation(error, "http.status") || error.details.hint !== undefined) return error;
+  return new AdapterError("http.status", { ...error.details, hint: SESSION_OVER });
 }
 
 /** A failure to connect: whatever became of an exchange of its own, no call was sent yet. */

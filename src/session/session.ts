@@ -31,7 +31,7 @@ import {
 } from "./pending.ts";
 import { PendingTable } from "./pending-table.ts";
 import { QUESTION_SHARE, Questions } from "./questions.ts";
-import { endsSession, forRequest, gaveUp, losesSession } from "./request-error.ts";
+import { endsSession, forRequest, gaveUp, losesSession, tellingOfSession } from "./request-error.ts";
 
 /** Ids below are the opening's. */
 const FIRST_ID = 10;
@@ -160,8 +160,9 @@ export class Session implements Sink, PendingOwner {
       (error: unknown) => {
         pending.exchanged();
         this.#pending.delete(pending);
-        if (this.dialect.wire.sessions && endsSession(error, pending)) this.#options.onExpired();
-        pending.reject(forRequest(error, pending.method, pending.outcomeUnknown));
+        const ends = this.dialect.wire.sessions && endsSession(error, pending);
+        if (ends) this.#options.onExpired();
+        pending.reject(forRequest(ends ? tellingOfSession(error) : error, pending.method, pending.outcomeUnknown));
       },
     );
   }

@@ -239,7 +239,9 @@ describe("a session that the server does not know any more, in its own words,", 
     const host = hosting(scenario);
     const params = { configPath: host.configPath, server: "srv", method: "ping" };
     for (let at = 0; at < 2; at++) await host.run("mcp_request", params);
-    await host.failure("mcp_request", params);
+    const { code, message } = await host.failure("mcp_request", params);
+    if (code === "http_error")
+      expect(message).toContain("The session seems to be over: the next call starts a new one.");
     await host.run("mcp_request", params);
     expect(server.posts(scenario, "initialize")).toHaveLength(2);
     expect(server.posts(scenario, "ping")).toHaveLength(4);
