@@ -1,4 +1,5 @@
 import { defined } from "../defined.ts";
+import { quote } from "../messages.ts";
 import { type Options, saysServer } from "./options.ts";
 import { usage } from "./usage.ts";
 
@@ -8,11 +9,19 @@ export interface Named {
   readonly rest: readonly string[];
 }
 
+/** What can be the name of a tool, and neither JSON, nor a pair, nor a file. */
+const BARE_WORD = /^[A-Za-z][\w./:-]*$/;
+
 /** Splits `SERVER NAME REST...`, where SERVER may be said otherwise. @throws AdapterError `cli.usage` */
 export function splitWords(command: string, what: string, words: readonly string[], options: Options): Named {
   const said = saysServer(options);
   const server = said ? undefined : words[0];
   const [name, ...rest] = said ? words : words.slice(1);
+  const [first = ""] = rest;
+  if (said && BARE_WORD.test(first)) {
+    const where = options.url === undefined ? "the program behind --" : "that of --url";
+    throw usage(`${quote(first)} is no key=value, and ${quote(name ?? "")} is ${what}: the server is ${where}`);
+  }
   if (server !== "" && name !== undefined && name !== "") return { ...defined({ server }), name, rest };
   throw usage(`${command} needs ${said ? what : `SERVER and ${what}`}`, `rpi-mcp ${command} --help tells more.`);
 }

@@ -64,6 +64,13 @@ describe("a program behind --", () => {
     [["list"], [], "-- needs a program behind it"],
     [["list", "github"], ["node"], "list takes either SERVER or -- PROGRAM"],
     [["call"], ["node"], "call needs TOOL"],
+    [
+      ["call", "shop", "echo", "a=1"],
+      ["node"],
+      '"echo" is no key=value, and "shop" is TOOL: the server is the program behind --',
+    ],
+    [["request", "shop", "ping"], ["node"], '"shop" is METHOD: the server is the program behind --'],
+    [["call", "echo", "5x"], ["node"], '"5x" is no key=value'],
     [["list", "--all"], ["node"], "--all lists every server"],
     [["list", "--url", "http://127.0.0.1:1"], ["node"], "either behind --url or the program behind --"],
     [["list", "--config", "a.json"], ["node"], "--config names a file of others"],

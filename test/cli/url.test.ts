@@ -38,6 +38,12 @@ describe("a server behind --url", () => {
     expect(called).toEqual({ status: 0, signal: null, stdout: "hi\n", stderr: "" });
   });
 
+  it("has no SERVER beside it", async () => {
+    const { status, stderr } = await shell.run(["call", "--url", server.url("good"), "good", "echo", "text=hi"]);
+    expect(status).toBe(2);
+    expect(stderr).toContain('"echo" is no key=value, and "good" is TOOL: the server is that of --url.');
+  });
+
   it("answers a raw request with the whole JSON-RPC response, under the id that was given", async () => {
     const raw = await shell.run(["request", "--url", server.url("good"), "tools/list", "--id", "abc"]);
     expect(JSON.parse(raw.stdout)).toMatchObject({ jsonrpc: "2.0", id: "abc", result: { tools: [{ name: "echo" }] } });
