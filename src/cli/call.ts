@@ -4,7 +4,7 @@ import { type Arguments, readArguments } from "./arguments.ts";
 import { failureOf, statusOf, tell } from "./failure.ts";
 import { checkOutput, saveOutput } from "./save-output.ts";
 import { type CommandContext, type Session, type Target, withSession } from "./session.ts";
-import { blocksText, wholeBlocks } from "./text-result.ts";
+import { resultText, wholeBlocks } from "./text-result.ts";
 import { splitWords } from "./words.ts";
 
 /** `rpi-mcp call SERVER TOOL [ARGUMENTS...]` */
@@ -34,7 +34,7 @@ export async function call(words: readonly string[], context: CommandContext): P
     }
     const content = wholeBlocks(result);
     if (options.json === true) await terminal.json({ ...result, content });
-    else await terminal.print(blocksText(content));
+    else await terminal.print(resultText(result));
     if (options.output === undefined) {
       if (content.some(({ type }) => type === "image")) terminal.note("--output FILE saves the image.");
       return 0;

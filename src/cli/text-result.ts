@@ -15,6 +15,24 @@ export function wholeBlocks({ content, details }: AgentToolResult): ContentBlock
   return [...whole, ...content.slice(whole.length)];
 }
 
+/**
+ * What a person reads of a call's result. `{"content": TEXT}` and `{"result": TEXT}`, as the reference server for files and
+ * FastMCP give beside a text, are not shown: a file that is read into another would have them at its end.
+ */
+export function resultText(result: AgentToolResult): string {
+  const blocks = wholeBlocks(result);
+  const { content, structuredContent } = isObject(result.details?.["mcpResult"]) ? result.details["mcpResult"] : {};
+  const values = isObject(structuredContent) ? Object.values(structuredContent) : [];
+  const at = Array.isArray(content) ? content.length : -1;
+  const own = blocks[at];
+  const onlyNames =
+    values.length === 1 &&
+    own?.type === "text" &&
+    own.text === JSON.stringify(structuredContent) &&
+    blocks.slice(0, at).some((block) => block.type === "text" && block.text === values[0]);
+  return blocksText(onlyNames ? blocks.toSpliced(at, 1) : blocks);
+}
+
 /** Blocks as text for a person; an image is described. */
 export function blocksText(blocks: readonly ContentBlock[]): string {
   return blocks.map((block) => (block.type === "text" ? readable(block.text) : imageNote(block))).join("\n");

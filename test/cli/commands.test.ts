@@ -164,6 +164,16 @@ describe("rpi-mcp call", () => {
     expect(text(json)).toHaveLength(100_003);
   });
 
+  it("prints a text once where the structured content only gives it a name, and all of it as JSON", async () => {
+    const config = shell.config({ results: shell.entry("results.mjs") });
+    const { stdout } = await shell.run(["call", "results", "structured-wrapper", ...config]);
+    expect(stdout.trimEnd()).toBe("a");
+    const other = await shell.run(["call", "results", "structured-and-other-text", ...config]);
+    expect(other.stdout).toBe('a is 1\n{"a":1}\n');
+    const raw = await shell.run(["call", "results", "structured-wrapper", "--json", ...config]);
+    expect(JSON.parse(raw.stdout)).toMatchObject({ content: [{ text: "a\n" }, { text: '{"content":"a\\n"}' }] });
+  });
+
   it("removes what a terminal would interpret, unless the raw result is asked for", async () => {
     expect((await run("call", "shell", "controls")).stdout).toBe("red bell plain\n");
     expect(text(await run("call", "shell", "controls", "--json"))).toContain("\u001b[31m");
