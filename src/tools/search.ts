@@ -1,6 +1,6 @@
 import type { Item } from "../session/catalog.ts";
 import { type SearchTexts, searchTexts } from "./search-texts.ts";
-import { STOP_WORDS, stem, theVocabulary, words } from "./vocabulary.ts";
+import { isAction, isReading, STOP_WORDS, stem, synonymsOf, words } from "./vocabulary.ts";
 
 /** What a word found in a field is worth, and how many words such a field usually has. */
 const FIELDS: Readonly<Record<keyof SearchTexts, FieldWeight>> = {
@@ -80,8 +80,6 @@ export function rank<T extends { readonly item: Item; readonly server?: string }
 }
 
 function termsOf(query: string): Term[] {
-  const { synonyms, actions, reading } = theVocabulary();
-  const synonymsOf = (root: string): ReadonlySet<string> => synonyms.get(root) ?? NO_SYNONYMS;
   const asked = words(query.slice(0, QUERY_CHARACTERS))
     .slice(0, MAX_TERMS)
     .map((word) => word.toLowerCase());
@@ -91,7 +89,7 @@ function termsOf(query: string): Term[] {
   for (let at = 0; at < asked.length; at++) {
     const word = asked[at] ?? "";
     const phrase = stem(word + (asked[at + 1] ?? ""));
-    const isPhrase = at + 1 < asked.length && actions.has(phrase);
+    const isPhrase = at + 1 < asked.length && isAction(phrase);
     const root = isPhrase ? phrase : stem(word);
     if (isPhrase) at++;
     else if (meaningful && STOP_WORDS.has(word)) continue;
@@ -99,9 +97,10 @@ function termsOf(query: string): Term[] {
     const isState = isOpenState(asked, at);
     isOfState ||= isState;
     // `failed` and `running` say which, not what to do.
-    const isVerb = actions.has(root) && !isState && !/.(?:ed|ing)$/.test(word);
-    const kind = !isVerb ? "thing" : reading.has(root) ? "reading" : "action";
-    const weight = actions.has(root) && !isVerb ? PARTICIPLE_WEIGHT : 1;
+    const namesAction = isAction(root);
+    const isVerb = namesAction && !isState && !/.(?:ed|ing)$/.test(word);
+    const kind = !isVerb ? "thing" : isReading(root) ? "reading" : "action";
+    const weight = namesAction && !isVerb ? PARTICIPLE_WEIGHT : 1;
     terms.set(root, { stem: root, synonyms: isState ? NO_SYNONYMS : synonymsOf(root), weight, kind });
   }
   const all = [...terms.values()];

@@ -143,33 +143,33 @@ const THINGS = [
   "summary report",
 ];
 
-interface Vocabulary {
-  readonly synonyms: ReadonlyMap<string, ReadonlySet<string>>;
-  readonly actions: ReadonlySet<string>;
-  readonly reading: ReadonlySet<string>;
+/** Words that often stand for this one; both as stems. */
+export function synonymsOf(root: string): ReadonlySet<string> {
+  const synonyms = new Set<string>();
+  for (const line of [...linesWith(root, ACTIONS), ...linesWith(root, THINGS)])
+    for (const word of line) synonyms.add(stem(word));
+  synonyms.delete(root);
+  return synonyms;
 }
 
-let vocabulary: Vocabulary | undefined;
-
-/** Words that often stand for one another, by stem. */
-export function theVocabulary(): Vocabulary {
-  vocabulary ??= makeVocabulary();
-  return vocabulary;
+/** Whether the stem is that of a verb. */
+export function isAction(root: string): boolean {
+  return linesWith(root, ACTIONS).length > 0;
 }
 
-function makeVocabulary(): Vocabulary {
-  const stems = (line: string): string[] => line.split(" ").map(stem);
-  const synonyms = new Map<string, Set<string>>();
-  for (const group of [...ACTIONS, ...THINGS].map(stems)) {
-    for (const one of group) {
-      const others = synonyms.get(one) ?? new Set();
-      for (const other of group) if (other !== one) others.add(other);
-      synonyms.set(one, others);
-    }
-  }
-  return {
-    synonyms,
-    actions: new Set(ACTIONS.flatMap(stems)),
-    reading: new Set(READING.flatMap(stems)),
-  };
+/** Whether it is that of a verb that leaves everything as it is. */
+export function isReading(root: string): boolean {
+  return linesWith(root, READING).length > 0;
 }
+
+/** Looks only at words that begin like the stem: to make all stems at once took most of the time of a first search. */
+function linesWith(root: string, lines: readonly string[]): (readonly string[])[] {
+  const start = root.slice(0, KEPT_LETTERS);
+  return lines
+    .filter((line) => line.includes(start))
+    .map((line) => line.split(" "))
+    .filter((line) => line.some((word) => word.startsWith(start) && stem(word) === root));
+}
+
+/** Every stem begins with so many letters of its word. */
+const KEPT_LETTERS = 2;
