@@ -102,18 +102,18 @@ describe("claude-code", () => {
   });
 
   it.each([
-    ["with forward slashes", { "D:/work/game": "mine" }],
+    ["with forward slashes", { "D:/code/game": "mine" }],
     [
       "with forward slashes, whatever else the file has of other tools",
-      { "D:\\work\\game": "x", "D:/work/game": "mine" },
+      { "D:\\code\\game": "x", "D:/code/game": "mine" },
     ],
-    ["with the other case of the drive", { "d:/work/game": "mine" }],
-    ["with backslashes, as it once was", { "D:\\work\\game": "mine", "D:/work": "x" }],
+    ["with the other case of the drive", { "d:/code/game": "mine" }],
+    ["with backslashes, as it once was", { "D:\\code\\game": "mine", "D:/code": "x" }],
   ])("finds this project on Windows under its path %s", (_, servers) => {
     const projects = Object.fromEntries(
       Object.entries(servers).map(([path, command]) => [path, { mcpServers: { s: { command } } }]),
     );
-    const where = { ...placeOf({ ...place, platform: "win32" }), cwd: "D:\\work\\game" };
+    const where = { ...placeOf({ ...place, platform: "win32" }), cwd: "D:\\code\\game" };
     expect([...claudeCode.servers({ projects }, where)]).toEqual([{ name: "s", raw: { command: "mine" } }]);
   });
 
