@@ -51,7 +51,7 @@ export async function discover(
   }
   const { resource, servers, scopes, bound } = metadata ?? unnamedResource(context);
   const { issuer } = context.settings;
-  const preferred = servers.find((server) => known.some((issuer) => isSameIssuer(issuer, server))) ?? servers[0];
+  const preferred = servers.find((server) => known.some((one) => isSameIssuer(one, server))) ?? servers[0];
   let authorizationServer: ServerMetadata;
   if (issuer !== undefined) authorizationServer = await configuredServer(context, issuer, servers, signal);
   else if (preferred !== undefined) authorizationServer = await serverMetadata(context, preferred, signal);

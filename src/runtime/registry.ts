@@ -105,7 +105,7 @@ export class Registry {
     await Promise.all(slots.map((slot) => this.#drop(slot)));
   }
 
-  /** Whether a connection that is being made waits for a person. */
+  /** What is known of a person that a connection which is being made waits for. */
   waitOf(scope: Scope, spec: ServerSpec): PersonWait | undefined {
     return this.#slots.get(this.#keyOf(scope, spec))?.connecting?.wait;
   }

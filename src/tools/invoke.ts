@@ -46,6 +46,7 @@ export async function invoke(
   const silenceMs = silence(spec, timeoutMs, context);
   const waiting = runtime.tellOfSignIn(scope, spec, context);
   let held: Connection | undefined;
+  let called: Item | undefined;
   try {
     const { connection, catalog } = await runtime.discover(scope, spec, "tools", {
       target,
@@ -63,12 +64,10 @@ export async function invoke(
     const params = meta === undefined ? { name: tool, arguments: args } : { name: tool, arguments: args, _meta: meta };
     const options = callOptions(spec, silenceMs, context);
     context.sending();
-    const result = await call(connection, "tools/call", params, options, item["inputSchema"]).catch((error) => {
-      throw withTakes(error, item);
-    });
-    return { spec, item, result };
+    called = item;
+    return { spec, item, result: await call(connection, "tools/call", params, options, item["inputSchema"]) };
   } catch (error) {
-    throw await guardError(error, spec, context);
+    throw await guardError(called === undefined ? error : withTakes(error, called), spec, context);
   } finally {
     held?.release();
     waiting?.end();
