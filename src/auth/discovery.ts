@@ -91,10 +91,15 @@ async function resourceMetadata(
     // Only the server itself has to be within reach.
     const { json, problem, status } = await (isElsewhere ? answer.catch((error) => unreached(error, signal)) : answer);
     const found = json !== undefined && status === 200;
-    // Some answer every address alike, or point to the metadata of their authorization server.
-    if (found && json["resource"] !== undefined) return checkedMetadata(context, json, url);
     const shown = isElsewhere ? excerpt(url.origin + url.pathname, context.limits) : url.pathname;
-    notes.push(`${shown}: ${found ? "it is for no resource" : problem}`);
+    // Some answer every address alike, or point to the metadata of their authorization server.
+    if (found && json["resource"] !== undefined) {
+      const other = otherResource(context, json);
+      if (other === undefined) return read(json);
+      // What a stranger says of its own resources is no reason to distrust the server.
+      if (!isElsewhere) throw failed(context, `the resource metadata at ${url.href} ${other}`);
+      notes.push(`${shown}: it ${other}`);
+    } else notes.push(`${shown}: ${found ? "it is for no resource" : problem}`);
   }
   return undefined;
 }
@@ -124,23 +129,24 @@ function unreached(error: unknown, signal: AbortSignal): { json?: undefined; sta
   return { problem: String(error.details["reason"]) };
 }
 
-/** RFC 9728 section 3.3: metadata of another resource must not be used. One for a whole site or path covers what is in it. */
-function checkedMetadata(context: AuthContext, json: Record<string, unknown>, from: URL): ResourceMetadata {
-  const { resource } = json;
-  if (typeof resource !== "string" || !isWithin(context.url, resource)) {
-    const named = typeof resource === "string" ? excerpt(resource, context.limits) : "none";
-    throw failed(
-      context,
-      `the resource metadata at ${from.href} is for another resource (${named}) than ${canonicalResource(context.url)}`,
-    );
-  }
-  const algorithms = strings(json.dpop_signing_alg_values_supported);
+/**
+ * RFC 9728 section 3.3: metadata of another resource must not be used. One for a whole site or path covers what is in it.
+ * @returns what is wrong with it then
+ */
+function otherResource(context: AuthContext, { resource }: Record<string, unknown>): string | undefined {
+  if (typeof resource === "string" && isWithin(context.url, resource)) return undefined;
+  const named = typeof resource === "string" ? excerpt(resource, context.limits) : "none";
+  return `is for another resource (${named}) than ${canonicalResource(context.url)}`;
+}
+
+function read(json: Record<string, unknown>): ResourceMetadata {
+  const algorithms = strings(json["dpop_signing_alg_values_supported"]);
   const offered = algorithms !== undefined && algorithms.length > 0 ? "offered" : "unsaid";
   return {
-    resource,
-    servers: strings(json.authorization_servers) ?? [],
-    scopes: strings(json.scopes_supported),
-    bound: json.dpop_bound_access_tokens_required === true ? "required" : offered,
+    resource: String(json["resource"]),
+    servers: strings(json["authorization_servers"]) ?? [],
+    scopes: strings(json["scopes_supported"]),
+    bound: json["dpop_bound_access_tokens_required"] === true ? "required" : offered,
   };
 }
 

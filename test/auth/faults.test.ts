@@ -210,8 +210,12 @@ describe("metadata", () => {
       resource.challenge = () => `resource_metadata="${other.origin}${PRM}"`;
       resource.describe = undefined;
       const { message, details } = await refusal();
-      expect(message).toContain(`at ${other.origin}${PRM} is for another resource (${other.url})`);
+      expect(message).toContain(`${other.origin}${PRM}: it is for another resource (${other.url})`);
       expect(details.status).toBe(401);
+      // Its own place is still asked.
+      resource.describe = () => ({ resource: resource.url, authorization_servers: [server.issuer] });
+      expect(await call(withBrowser(resource.url).authorizer, resource.url)).toMatchObject({ status: 200 });
+      resource.describe = undefined;
       other.describe = () => ({ resource: resource.url, authorization_servers: [server.issuer] });
       expect(await call(withBrowser(resource.url).authorizer, resource.url)).toMatchObject({ status: 200 });
       expect(server.requests("/authorize")[0]?.query.get("resource")).toBe(resource.url);
