@@ -11,6 +11,8 @@ export interface Callback {
   finish(outcome: "done" | "failed"): void;
 }
 
+/** Ports tried for one that is free at both addresses. */
+const TRIES = 10;
 /** How long a page may take to arrive before its connection is cut. */
 const PAGE_MS = 500;
 
@@ -34,7 +36,7 @@ export class CallbackListener {
    * @param port to use then; 0: the system's choice
    * @throws the operating system's error, such as `EADDRINUSE`
    */
-  static async open(address: string, port: number): Promise<CallbackListener> {
+  static async open(address: string, port: number, tries = TRIES): Promise<CallbackListener> {
     const place = new URL(address);
     const isName = place.hostname.endsWith("localhost");
     const wanted = Number(place.port) || port;
@@ -48,7 +50,7 @@ export class CallbackListener {
       // Any other: this machine has no IPv6.
       if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") return new CallbackListener([first], address, place);
       first.close();
-      if (wanted === 0) return CallbackListener.open(address, 0);
+      if (wanted === 0 && tries > 1) return CallbackListener.open(address, 0, tries - 1);
       throw error;
     }
   }
