@@ -4,6 +4,7 @@ import { quoteOpenly } from "../remote-text.ts";
 import { startLines } from "../start-lines.ts";
 import type { Dialogs } from "./dialogs.ts";
 
+const NAME_CHARACTERS = 200;
 const ARGUMENTS_CHARACTERS = 1000;
 const YES = "Yes";
 const FROM_NOW_ON = "Yes, and every later call of this tool in this session";
@@ -69,7 +70,7 @@ function callQuestion({ server, tool, arguments: args, annotations }: ApprovalRe
         ? "\nThe server says that it may destroy data."
         : "";
   return {
-    title: `Call ${JSON.stringify(tool)} of the MCP server ${JSON.stringify(server)}?`,
+    title: `Call ${quoteOpenly(openJson(tool ?? ""), NAME_CHARACTERS)} of the MCP server ${JSON.stringify(server)}?`,
     message: `${quoteOpenly(openJson(args ?? {}), ARGUMENTS_CHARACTERS)}${hint}`,
   };
 }

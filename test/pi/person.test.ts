@@ -171,6 +171,19 @@ describe("the person", () => {
     expect(shown[1]?.more).toEqual(["Yes", "Yes, and every later call of this tool in this session", "No"]);
   });
 
+  it("sees what a tool's name hides, and a long one cut", async () => {
+    const { ui, shown } = person(true, true);
+    const dialogs = new Dialogs();
+    dialogs.use({ ...host().withUi(ui).context, mode: "rpc" });
+    const { approve } = servicesFor(dialogs);
+    const context = { server: "s", signal: new AbortController().signal };
+    for (const tool of ["read\u202eetirw", "x".repeat(100_000)]) {
+      await approve?.({ server: "s", action: "call", tool }, context);
+    }
+    expect(shown[0]?.title).toBe('Call "read\\u202eetirw" of the MCP server "s"?');
+    expect(shown[1]?.title).toMatch(/^Call "x{100,200}… \(100002 characters in all\) of the MCP server "s"\?$/);
+  });
+
   it("behind a program says yes or no to each call", async () => {
     const { ui, shown } = person(true, true, true);
     const pi = host().configure(".mcp.json").withUi(ui).load();
