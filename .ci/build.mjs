@@ -60,7 +60,8 @@ const builtins = {
       (kind === "require-call" && isBuiltin(path)) || LOOKED_UP.test(path) ? { path, namespace: "builtin" } : undefined,
     );
     setup.onLoad({ filter: /.*/, namespace: "builtin" }, ({ path }) => ({
-      contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)});`,
+      contents: `module.exports = require("./builtin.ts").builtin(${JSON.stringify(path)});`,
+      resolveDir: SRC,
     }));
   },
 };

@@ -11,7 +11,7 @@ import { check, equal, install, npm, pack, ROOT, runChecks } from "./checks.mjs"
 const NAME = "rpi-mcp-adapter";
 const JITI = "2.7.0";
 const { engines } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
-const LINES = [engines.node.replace(/^>=/, ""), "20", "22", "24", "26"];
+const LINES = [engines.node.replace(/^>=/, ""), "20", "22.0.0", "22", "24", "26"];
 
 /** Modules of a stranger's; each prints one line. */
 const USES = {
@@ -36,13 +36,14 @@ const USES = {
     console.log(content[0].text);`,
   // An import of node:http would be felt: from Node 22 on its namespace loads all of undici.
   "http.mjs": `
+    import { createRequire } from "node:module";
     import { createHost } from "${NAME}/host";
     const results = {
       initialize: { protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo: { name: "s", version: "1" } },
       "tools/list": { tools: [{ name: "echo", inputSchema: { type: "object" } }] },
       "tools/call": { content: [{ type: "text", text: "Echo: x" }] },
     };
-    const server = process.getBuiltinModule("node:http").createServer(async (request, response) => {
+    const server = createRequire(import.meta.url)("node:http").createServer(async (request, response) => {
       let body = "";
       for await (const chunk of request) body += chunk;
       const { id, method } = JSON.parse(body || "{}");

@@ -1,9 +1,10 @@
 import { isAbsolute, parse } from "node:path";
+import { builtin } from "./builtin.ts";
 
 /** The module is not imported: that takes the first call a millisecond, and hardly any needs it. */
 const SOURCES: readonly (() => string)[] = [
-  () => process.getBuiltinModule("node:os").homedir(),
-  () => process.getBuiltinModule("node:os").userInfo().homedir,
+  () => builtin("node:os").homedir(),
+  () => builtin("node:os").userInfo().homedir,
 ];
 
 /**

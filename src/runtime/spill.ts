@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { builtin } from "../builtin.ts";
 import { AdapterError } from "../errors.ts";
 import { withoutHalfCharacter } from "../half-character.ts";
 
@@ -62,7 +63,7 @@ export class Spill {
    */
   #folder(): string {
     if (this.#path !== undefined && existsSync(this.#path)) return this.#path;
-    const path = mkdtempSync(join(this.#parent ?? process.getBuiltinModule("node:os").tmpdir(), "rpi-mcp-"));
+    const path = mkdtempSync(join(this.#parent ?? builtin("node:os").tmpdir(), "rpi-mcp-"));
     this.#forgetFolder();
     if (folders.size === 0) process.on("exit", removeFolders);
     folders.add(path);

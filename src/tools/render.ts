@@ -1,3 +1,4 @@
+import { builtin } from "../builtin.ts";
 import type { ContentBlock } from "../contract.ts";
 import { cut } from "../cut.ts";
 import type { Limits } from "../limits.ts";
@@ -134,7 +135,7 @@ function says(candidate: string, value: unknown, characters: number): boolean {
 
 /** Not imported: that takes the first call a millisecond, and hardly any needs it. */
 function isSame(one: unknown, other: unknown): boolean {
-  return process.getBuiltinModule("node:util").isDeepStrictEqual(one, other);
+  return builtin("node:util").isDeepStrictEqual(one, other);
 }
 
 function looksLikeJson(candidate: string): boolean {

@@ -1,3 +1,4 @@
+import { builtin } from "../builtin.ts";
 import { clock } from "../clock.ts";
 import type { Processes } from "./descendants.ts";
 import { signalProcess } from "./signal-process.ts";
@@ -57,10 +58,13 @@ export class Ps implements Processes {
 
 function readTable(program: string): ReadonlyMap<number, Row> {
   const rows = new Map<number, Row>();
-  const options = { env: { LC_ALL: "C" }, timeout: TIMEOUT_MS, maxBuffer: MAX_BYTES, encoding: "latin1" } as const;
-  const { stdout } = process
-    .getBuiltinModule("node:child_process")
-    .spawnSync(program, ["-A", ...COLUMNS], { ...options, stdio: ["ignore", "pipe", "ignore"] });
+  const bounds = { timeout: TIMEOUT_MS, maxBuffer: MAX_BYTES } as const;
+  const { stdout } = builtin("node:child_process").spawnSync(program, ["-A", ...COLUMNS], {
+    ...bounds,
+    env: { LC_ALL: "C" },
+    encoding: "latin1",
+    stdio: ["ignore", "pipe", "ignore"],
+  });
   for (const line of (stdout ?? "").split("\n")) {
     const [, pid, parent, , startedAt = ""] = ROW.exec(line) ?? [];
     if (pid !== undefined) rows.set(Number(pid), { parent: Number(parent), startedAt });

@@ -1,3 +1,4 @@
+import { builtin } from "../builtin.ts";
 import { systemProgram } from "./find-on-windows.ts";
 import { signalProcess } from "./signal-process.ts";
 
@@ -5,7 +6,7 @@ import { signalProcess } from "./signal-process.ts";
 const TIMEOUT_MS = 2000;
 
 /** Loaded when a tree is ended: whoever speaks HTTP only never needs it. */
-const childProcess = (): typeof import("node:child_process") => process.getBuiltinModule("node:child_process");
+const childProcess = (): typeof import("node:child_process") => builtin("node:child_process");
 
 /** Ends the tree of a process on Windows, where signals cannot. Resolves when that is done, or cannot be done. */
 export async function endTreeOnWindows(pid: number): Promise<void> {
