@@ -2,7 +2,7 @@
 import * as nodeModule from "node:module";
 import { compileCacheFolder } from "./compile-cache-folder.ts";
 
-/** From Node 22.1 on. */
+/** From Node 22.8 on. */
 type CanKeep = { readonly enableCompileCache?: (folder: string) => unknown };
 
 // A file of no more than this, so that all that it loads is compiled already from the second run on.
