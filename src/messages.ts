@@ -160,6 +160,17 @@ const NOUNS = {
 } as const;
 /** Of a name. */
 const QUOTED_CHARACTERS = 200;
+const A_PATH = "write the path of that folder";
+/** What editors and extensions of other programs fill in, and what to write here. */
+const FILLED_IN_ELSEWHERE: ReadonlyMap<string, string> = new Map([
+  ["workspaceFolder", "a server without cwd starts in that folder: write a path relative to it"],
+  ["workspaceFolderBasename", "write that name"],
+  ["workspaceRoot", "a server without cwd starts in that folder: write a path relative to it"],
+  ["userHome", `write \${HOME}`],
+  ["extensionPath", A_PATH],
+  ["__dirname", A_PATH],
+  ["CLAUDE_PLUGIN_ROOT", A_PATH],
+]);
 /** Of a list without an end. */
 const SHOWN_NAMES = 64;
 /** Such a challenge says all there is to say. */
@@ -285,7 +296,8 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
     code: "config_error",
     say: ({ server, configPath, field, variable }) => {
       const [where, name] = [cut(field, QUOTED_CHARACTERS), cut(variable, QUOTED_CHARACTERS)];
-      return `Server ${quote(server)} in ${configPath}: ${where} uses \${${name}}, which is not set. Set it in the environment or write \${${name}:-default}.`;
+      const advice = FILLED_IN_ELSEWHERE.get(variable);
+      return `Server ${quote(server)} in ${configPath}: ${where} uses \${${name}}, which is not set${advice === undefined ? `. Set it in the environment or write \${${name}:-default}.` : `: only another program fills it in; ${advice}.`}`;
     },
   },
   "config.url": { code: "invalid_params", say: ({ reason }) => `url ${sentence(reason)}` },

@@ -29,6 +29,7 @@ function parse(argv: readonly string[]): Invocation | Told {
   let out = "";
   let err = "";
   let invocation: Invocation | undefined;
+  const [first, topic] = argv;
   const program = new Command("rpi-mcp")
     .description("Use MCP servers from a shell: list what they offer, call their tools, check that they work.")
     .usage("COMMAND [OPTIONS] [ARGUMENTS...]")
@@ -51,7 +52,9 @@ function parse(argv: readonly string[]): Invocation | Told {
       outputError: (text, write) =>
         write(text.replace(/^error: (.)/, (_, first: string) => `${HEAD}${first.toUpperCase()}`)),
     })
-    .showHelpAfterError(`Commands: ${COMMANDS.map(({ name }) => name).join(", ")}.\n${HELP}`)
+    .showHelpAfterError(
+      `${ELSEWHERE.test(first ?? "") ? WRITTEN : ""}Commands: ${COMMANDS.map(({ name }) => name).join(", ")}.\n${HELP}`,
+    )
     .addHelpText("after", EXAMPLES);
   for (const option of sharedOptions()) program.addOption(option);
   for (const each of COMMANDS) {
@@ -71,7 +74,6 @@ function parse(argv: readonly string[]): Invocation | Told {
     // "words" is how the parser calls them; the usage line has their names.
     command.configureHelp({ visibleArguments: () => [], showGlobalOptions: true });
   }
-  const [first, topic] = argv;
   // The parser would print its whole help, and not say why.
   const asked = first === "help" && topic !== undefined && !topic.startsWith("-") ? topic : undefined;
   try {
@@ -116,6 +118,13 @@ interface CommandText {
 const BEHIND_DASHES =
   "A program with its options stands at the end, behind --: rpi-mcp list -- npx -y @playwright/mcp\n";
 const NO_DASHES = `What is for the server stands without dashes: key=value, or one JSON object.\n${BEHIND_DASHES}`;
+
+/** Commands by which other programs write servers down. */
+const ELSEWHERE = /^(mcp|add|add-json|install|remove)$/;
+const WRITTEN = `Servers stand in a file, such as ~/.config/mcp/mcp.json:
+  {"mcpServers": {"NAME": {"command": "npx", "args": ["-y", "PACKAGE"]}, "OTHER": {"url": "https://..."}}}
+Without one: rpi-mcp list -- npx -y PACKAGE, or rpi-mcp list --url URL --header "NAME: VALUE".
+`;
 
 const COMMANDS: readonly CommandText[] = [
   {

@@ -1,9 +1,11 @@
 import { defined } from "../defined.ts";
 import type { Limits } from "../limits.ts";
+import { quote } from "../messages.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
-import type { Json } from "./document.ts";
 import { type CheckedEndpoint, endpointOf, kindOf, namesEndpoint, refusePrograms } from "./endpoint.ts";
 import type { Owner } from "./expand.ts";
+import type { Json } from "./json.ts";
+import { plainName } from "./names.ts";
 import { type Refuse, refusal } from "./refuse.ts";
 import { CHECKED_ELSEWHERE, type ShapeCheck } from "./shape.ts";
 
@@ -65,8 +67,11 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
 export function checkEntry(raw: unknown, context: CheckContext): CheckedEntry {
   const refuse = refusal(context);
   if (!NAME.test(context.server))
-    throw refuse("", "has a name with other characters than ASCII letters, digits, - and _");
-  if (!isObject(raw)) throw refuse("", "must be an object with command or url");
+    throw refuse(
+      "",
+      `has a name with other characters than ASCII letters, digits, - and _${nameAdvice(context.server)}`,
+    );
+  if (!isObject(raw)) throw refuse("", `must be an object with command or url${fieldAdvice(context.server)}`);
   const kind = kindOf(raw, refuse);
   refusePrograms(raw, refuse);
   checkShape(raw, context.shape, refuse);
@@ -99,6 +104,16 @@ export function checkOverrides(raw: Json, context: CheckContext): Overrides {
 /** The fields of an override that are not its to change. */
 export function foreignKeys(raw: Json): readonly string[] {
   return Object.keys(raw).filter((key) => !OVERRIDE_KEYS.includes(key));
+}
+
+function nameAdvice(written: string): string {
+  const plain = plainName(written).replace(/^-+|-+$/g, "");
+  return plain === "" ? "" : `; write ${quote(plain)}`;
+}
+
+/** The fields of one server may have been written where servers by name belong. */
+function fieldAdvice(name: string): string {
+  return SERVER_FIELDS.includes(name) ? `; a server has a name: write {"mcpServers": {"NAME": {"${name}": …}}}` : "";
 }
 
 function checkShape(raw: Json, shape: ShapeCheck, refuse: Refuse): void {

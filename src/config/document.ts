@@ -2,6 +2,9 @@ import type { Trust } from "../contract.ts";
 import { AdapterError } from "../errors.ts";
 import { quote } from "../messages.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
+import { foreignVariables } from "./foreign-variables.ts";
+import { adviceInstead } from "./instead.ts";
+import type { Json } from "./json.ts";
 import { repeatedIn } from "./repeated.ts";
 import { inOurSpelling } from "./spelling.ts";
 
@@ -14,9 +17,6 @@ export interface Document {
   readonly pluginPaths: readonly string[];
   readonly problems: readonly AdapterError[];
 }
-
-/** A JSON object as it was parsed; every key is an own one. */
-export type Json = Readonly<Record<string, unknown>>;
 
 /** Each plugin is looked for at each call. */
 const MAX_LISTED = 100;
@@ -49,11 +49,14 @@ export function readDocument(value: unknown, configPath: string): Document {
   if (maxResultBytes !== undefined && !bounded) {
     problems.push(shape("maxResultBytes must be a positive whole number; it is ignored"));
   }
+  const servers = Object.entries((mcpServers as Json | undefined) ?? {}).map(
+    ([name, raw]) => [name, isObject(raw) ? inOurSpelling(name, raw) : raw] as const,
+  );
+  for (const [server, raw] of servers)
+    for (const [field, reason] of foreignVariables(raw))
+      problems.push(new AdapterError("config.entry", { server, configPath, field, reason }));
   return {
-    servers: Object.entries((mcpServers as Json | undefined) ?? {}).map(([name, raw]) => [
-      name,
-      isObject(raw) ? inOurSpelling(name, raw) : raw,
-    ]),
+    servers,
     ...(trusts ? { trust } : {}),
     ...(bounded ? { maxResultBytes } : {}),
     imports: list("imports"),
@@ -68,7 +71,8 @@ function assertOurs(value: Json, shape: (reason: string) => AdapterError): void 
   const unknown = keys.filter((key) => !KNOWN.includes(key));
   if (unknown.length === 0 || unknown.length < keys.filter((key) => key !== "$schema").length) return;
   const names = unknown.slice(0, 5).map(quote).join(", ");
+  const advice = adviceInstead(value, unknown);
   throw shape(
-    `has no "mcpServers", only ${names}${unknown.length > 5 ? ", …" : ""}; servers are read from "mcpServers"`,
+    `has no "mcpServers", only ${names}${unknown.length > 5 ? ", …" : ""}; servers are read from "mcpServers"${advice && `: ${advice}`}`,
   );
 }

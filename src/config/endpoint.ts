@@ -3,7 +3,7 @@ import { defined } from "../defined.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import type { OAuthSettings } from "../server-spec.ts";
 import { readUrl } from "../web-address.ts";
-import type { Json } from "./document.ts";
+import type { Json } from "./json.ts";
 import type { Refuse } from "./refuse.ts";
 import { maskedArguments } from "./written-secrets.ts";
 
@@ -62,6 +62,12 @@ export function namesEndpoint(raw: Json): boolean {
   return TELLING_KEYS.some((key) => Object.hasOwn(raw, key));
 }
 
+/** Whether it has nothing but servers by name. */
+export function holdsServers(raw: Json): boolean {
+  const fields = Object.values(raw);
+  return fields.length > 0 && fields.every((field) => isObject(field) && namesEndpoint(field));
+}
+
 /** The transport an entry asks for, from its own word or from `command` and `url`. @throws AdapterError `config.entry` */
 export function kindOf(raw: Json, refuse: Refuse): Kind {
   const { command, url } = raw;
@@ -74,6 +80,7 @@ export function kindOf(raw: Json, refuse: Refuse): Kind {
     for (const [wrong, right] of SPELLINGS) {
       if (Object.hasOwn(raw, wrong)) throw refuse(wrong, `is not read; write "${right}"`);
     }
+    if (holdsServers(raw)) throw refuse("", "holds servers; write them one level up");
     throw refuse("", "needs command (a program) or url (a remote server)");
   }
   const kind = namedTransport(raw, refuse);

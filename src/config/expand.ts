@@ -8,6 +8,8 @@ export interface Owner {
 }
 
 const NAME = /^[A-Za-z_]\w*(?:\(x86\))?$/i;
+/** VS Code's, Windsurf's and those of extension packages. */
+const FOREIGN = /^(?:(?:input|command|config|extension\w*|workspaceFolder|file|secrets?):|user_config\.)(.*)$/s;
 const NAMESPACE = "env:";
 const DEFAULT = ":-";
 const QUOTED_CHARACTERS = 60;
@@ -26,6 +28,7 @@ export class Expansion {
   readonly #owner: Owner;
   readonly #env: NodeJS.ProcessEnv;
   readonly #platform: NodeJS.Platform;
+  #given: Readonly<Record<string, string>> = {};
   #characters = 0;
 
   constructor(owner: Owner, env: NodeJS.ProcessEnv, platform: NodeJS.Platform) {
@@ -37,6 +40,11 @@ export class Expansion {
   /** @throws AdapterError `config.variable` for an unset variable, `config.entry` for what is none, or too much of it. */
   text(text: string, field: string): string {
     return this.#expanded(text, field, 0);
+  }
+
+  /** Has what is expanded from now on use these, too, where the environment has no variable of the name. */
+  give(variables: Readonly<Record<string, string>>): void {
+    this.#given = variables;
   }
 
   #expanded(text: string, field: string, depth: number): string {
@@ -61,11 +69,16 @@ export class Expansion {
     const split = named.indexOf(DEFAULT);
     const name = split === -1 ? named : named.slice(0, split);
     if (!NAME.test(name)) {
-      const reason = `has ${quoted(`\${${inner}}`)}, which is no variable; write "$\${" for a literal "\${"`;
-      throw this.#refuse(field, reason);
+      const foreign = FOREIGN.exec(inner)?.[1];
+      const reason =
+        foreign === undefined
+          ? 'is no variable; write "$${" for a literal "${"'
+          : `only another program fills in; write a variable such as \${${asVariable(foreign)}}`;
+      throw this.#refuse(field, `has ${quoted(`\${${inner}}`)}, which ${reason}`);
     }
-    const value = variable(this.#env, name, this.#platform);
-    this.used.set(name, value);
+    const own = variable(this.#env, name, this.#platform);
+    this.used.set(name, own);
+    const value = own ?? variable(this.#given, name, this.#platform);
     if (split !== -1 && (value === undefined || value === "")) {
       if (depth === MAX_NESTING) throw this.#refuse(field, `nests defaults more than ${MAX_NESTING} levels deep`);
       return this.#expanded(named.slice(split + DEFAULT.length), field, depth + 1);
@@ -83,7 +96,11 @@ export class Expansion {
 }
 
 /** The variable's value; Windows compares names without case. */
-export function variable(env: NodeJS.ProcessEnv, name: string, platform: NodeJS.Platform): string | undefined {
+export function variable(
+  env: Readonly<NodeJS.ProcessEnv>,
+  name: string,
+  platform: NodeJS.Platform,
+): string | undefined {
   const value: unknown = env[name];
   if (typeof value === "string") return value; // `constructor` and the like come from the prototype and are no text.
   if (platform !== "win32") return undefined;
@@ -95,6 +112,16 @@ export function variable(env: NodeJS.ProcessEnv, name: string, platform: NodeJS.
 /** Marks a text so that nothing in it is expanded. */
 export function literal(text: string): string {
   return text.replaceAll("${", () => "$${"); // In a plain replacement text "$$" would mean "$".
+}
+
+/** `apiKey`, `api-key` → `API_KEY` */
+function asVariable(foreign: string): string {
+  const words = foreign
+    .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
+    .split(/\W+/)
+    .filter(Boolean);
+  const name = words.join("_").toUpperCase();
+  return /^[A-Z_]\w{0,39}$/.test(name) ? name : "VAR";
 }
 
 function closingBrace(text: string, from: number): number {

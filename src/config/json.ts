@@ -1,5 +1,9 @@
 import type { Node, ParseError } from "jsonc-parser";
 import { AdapterError } from "../errors.ts";
+import { syntaxReason } from "./syntax-reason.ts";
+
+/** A JSON object as it was parsed; every key is an own one. */
+export type Json = Readonly<Record<string, unknown>>;
 
 const MAX_DEPTH = 100;
 
@@ -66,9 +70,9 @@ async function parseLenient(text: string, configPath: string): Promise<unknown> 
   }
   const [first] = errors;
   if (first !== undefined || root === undefined) {
-    const name = first === undefined ? "ValueExpected" : printParseErrorCode(first.error);
-    const reason = text.trim() === "" ? "it is empty" : (REASONS[name] ?? name);
-    throw new AdapterError("config.syntax", { configPath, reason, ...position(text, first?.offset ?? 0) });
+    const offset = first?.offset ?? 0;
+    const reason = syntaxReason(first === undefined ? "ValueExpected" : printParseErrorCode(first.error), text, offset);
+    throw new AdapterError("config.syntax", { configPath, reason, ...position(text, offset) });
   }
   return plainValue(root, configPath, 0);
 }
@@ -96,22 +100,3 @@ function position(text: string, offset: number): { line: number; column: number 
 function tooDeep(configPath: string): AdapterError {
   return new AdapterError("config.shape", { configPath, reason: `is nested more than ${MAX_DEPTH} levels deep` });
 }
-
-const REASONS: Readonly<Record<string, string>> = {
-  InvalidSymbol: "an unknown word",
-  InvalidNumberFormat: "an unreadable number",
-  PropertyNameExpected: "a name in double quotes is expected",
-  ValueExpected: "a value is expected",
-  ColonExpected: "a colon is expected",
-  CommaExpected: "a comma is expected",
-  CloseBraceExpected: "a closing brace is expected",
-  CloseBracketExpected: "a closing bracket is expected",
-  EndOfFileExpected: "the file goes on after its end",
-  InvalidCommentToken: "a comment at a wrong place",
-  UnexpectedEndOfComment: "a comment without an end",
-  UnexpectedEndOfString: "a text without its closing quote",
-  UnexpectedEndOfNumber: "an unreadable number",
-  InvalidUnicode: "an unreadable \\u escape (a backslash itself is written twice)",
-  InvalidEscapeCharacter: "an unknown escape in a text (a backslash itself is written twice)",
-  InvalidCharacter: "a control character in a text",
-};

@@ -3,13 +3,12 @@ import type { Trust } from "../contract.ts";
 import { defined } from "../defined.ts";
 import { AdapterError, isAdapterError, reasonOf } from "../errors.ts";
 import type { Limits } from "../limits.ts";
-import { quote } from "../messages.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import type { Candidate, ConfigProblem } from "./candidate.ts";
 import { checkEntry, checkOverrides, foreignKeys, isOverride, type Overrides } from "./check.ts";
-import type { Json } from "./document.ts";
 import { BrokenEntry, type ConfigEntry, type Environment, UsableEntry } from "./entry.ts";
+import type { Json } from "./json.ts";
 import { misspeltFields } from "./misspelt.ts";
 import type { ShapeCheck } from "./shape.ts";
 
@@ -63,8 +62,8 @@ export function merge(candidates: readonly Candidate[], context: MergeContext): 
 /** A misspelt `excludeTools` would leave callable what its author wanted hidden, and nobody would know. */
 function misspelt({ name: server, configPath, raw, refused }: Candidate): ConfigProblem[] {
   if (refused !== undefined || !isObject(raw)) return [];
-  return misspeltFields(raw).map(([field, meant]) => {
-    const reason = `is not read; write ${quote(meant)}`;
+  return misspeltFields(raw).map(([field, advice]) => {
+    const reason = `is not read; ${advice}`;
     return { configPath, error: new AdapterError("config.entry", { server, configPath, field, reason }) };
   });
 }

@@ -9,11 +9,16 @@ export class PlainNames {
   of(written: string): string {
     const known = this.#plain.get(written);
     if (known !== undefined) return known;
-    const base = written.trim().replace(/[^A-Za-z0-9_-]+/g, "-");
+    const base = plainName(written);
     let plain = base;
     for (let number = 2; this.#taken.has(plain); number++) plain = `${base}-${number}`;
     this.#plain.set(written, plain);
     this.#taken.add(plain);
     return plain;
   }
+}
+
+/** A name with a `-` in place of what ours may not have. */
+export function plainName(written: string): string {
+  return written.trim().replace(/[^A-Za-z0-9_-]+/g, "-");
 }

@@ -94,11 +94,15 @@ function expandProgram(
     return expanded;
   };
   const chosen = endpoint.cwd === undefined ? cwd : filled(endpoint.cwd, "cwd");
+  const command = filled(endpoint.command, "command");
+  const env = Object.fromEntries(endpoint.env.map(([name, value]) => [name, text(value, `env.${name}`)]));
+  // Programs such as mcp-remote fill them in themselves where nobody else does: entries are written for that.
+  expansion.give(env);
   return {
     kind: "stdio",
-    command: filled(endpoint.command, "command"),
+    command,
     args: endpoint.args.map((argument, at) => text(argument, `args[${at}]`)),
-    env: Object.fromEntries(endpoint.env.map(([name, value]) => [name, text(value, `env.${name}`)])),
+    env,
     inheritEnv: endpoint.inheritEnv,
     cwd: isAbsolute(chosen) ? chosen : resolve(folder, chosen),
   };

@@ -93,6 +93,16 @@ describe("the built command", () => {
 
   it("says what there is, where somebody tries what another tool has", async () => {
     expect((await shell.run(["tools"])).stderr).toContain("Commands: list, call, request,");
+    for (const words of [
+      ["add", "a", "--", "npx", "-y", "b"],
+      ["mcp", "add", "--transport", "http", "a", "https://b"],
+    ]) {
+      const { stderr } = await shell.run(words);
+      expect(stderr).toContain(
+        `Unknown command '${words[0]}'\nServers stand in a file, such as ~/.config/mcp/mcp.json:\n`,
+      );
+      expect(stderr).toContain("rpi-mcp list -- npx -y PACKAGE");
+    }
     expect((await shell.run(["call", "s", "t", "--args", "{}"])).stderr).toContain("stands without dashes: key=value");
     expect((await shell.run(["list", "--schema"])).stderr).not.toContain("Commands:");
     const forgotten = await shell.run(["list", "npx", "-y", "some-server"]);

@@ -57,7 +57,7 @@ describe("JSON with comments and trailing commas", () => {
     ["{", "config.syntax: FILE:1:2 is not valid JSON: a closing brace is expected."],
     ['{\n  "mcpServers": {\r\n    "s": oops\n  }\n}', "config.syntax: FILE:3:10 is not valid JSON: an unknown word."],
     ['{"a": "b}', "config.syntax: FILE:1:7 is not valid JSON: a text without its closing quote."],
-    ["{'a': 1}", "config.syntax: FILE:1:2 is not valid JSON: an unknown word."],
+    ["{'a': 1}", 'config.syntax: FILE:1:2 is not valid JSON: a quote of another kind; names and texts stand in ".'],
     ['{"a": 1} {', "config.syntax: FILE:1:10 is not valid JSON: the file goes on after its end."],
     ['{"a" 1}', "config.syntax: FILE:1:6 is not valid JSON: a colon is expected."],
     [

@@ -368,7 +368,10 @@ describe("top-level fields", () => {
   });
 
   it.each([
-    [{ servers: { s: {} } }, 'has no "mcpServers", only "servers"; servers are read from "mcpServers".'],
+    [
+      { servers: { s: {} } },
+      'has no "mcpServers", only "servers"; servers are read from "mcpServers": write "mcpServers" in place of "servers".',
+    ],
     [{ $schema: "x", mcp: 1, b: 2 }, 'has no "mcpServers", only "mcp", "b"; servers are read from "mcpServers".'],
     [{ mcpServers: [] }, "mcpServers must be an object of servers by name."],
     [{ mcpServers: null }, "mcpServers must be an object of servers by name."],

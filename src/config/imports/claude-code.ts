@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isObject } from "../../protocol/jsonrpc.ts";
 import { realPathOrItself } from "../../real-path.ts";
-import type { Json } from "../document.ts";
+import type { Json } from "../json.ts";
 import type { Place } from "../place.ts";
 import type { Dialect, ImportedServer } from "./dialect.ts";
 import { Draft, serversIn } from "./draft.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { defined } from "../../defined.ts";
 import { isObject } from "../../protocol/jsonrpc.ts";
-import type { Json } from "../document.ts";
+import type { Json } from "../json.ts";
 import type { Dialect, ImportedServer } from "./dialect.ts";
 import { Draft, serversIn } from "./draft.ts";
 import { verbatim } from "./placeholders.ts";

@@ -1,4 +1,4 @@
-import type { Json } from "../document.ts";
+import type { Json } from "../json.ts";
 import type { Place } from "../place.ts";
 import type { Flaw } from "../shape.ts";
 

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Json } from "../document.ts";
+import type { Json } from "../json.ts";
 import type { Place } from "../place.ts";
 import type { Dialect, DialectFile } from "./dialect.ts";
 import { Draft, serversIn } from "./draft.ts";

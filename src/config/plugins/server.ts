@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { isObject } from "../../protocol/jsonrpc.ts";
 import { isLoopback } from "../../web-address.ts";
-import type { Json } from "../document.ts";
 import { literal } from "../expand.ts";
+import type { Json } from "../json.ts";
 import type { Refuse } from "../refuse.ts";
 import { isInside } from "./contain.ts";
 

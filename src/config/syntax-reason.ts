@@ -1,0 +1,47 @@
+/** What word processors and chat programs make of `"`, and what other languages have in its place. */
+const QUOTE = /['`´‘’‚“”„‟′″«»＂]/;
+const DOUBLE_QUOTE = /[“”„‟″＂]/;
+/** What pages have in place of a blank, or without a width. */
+const BLANK = /[\u00a0\u1680\u2000-\u200f\u2028-\u202f\u205f\u2060\u3000\ufeff]/;
+const CAPITAL = /^(?:true|false|null|none)\b/i;
+/** Blanks and comments before anything else. */
+const BEFORE = /^(?:\s|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/;
+
+/**
+ * Why a text is no JSON, as the end of a sentence, from the parser's name for it and where it is. Nothing of the text is quoted.
+ */
+export function syntaxReason(name: string, text: string, offset: number): string {
+  if (text.trim() === "") return "it is empty";
+  const rest = text.slice(offset, offset + 1000);
+  const reason = REASONS[name] ?? name;
+  if (name === "InvalidSymbol") {
+    if (BLANK.test(rest.charAt(0))) return "a blank of another kind, as pages have them; write a plain one";
+    if (QUOTE.test(rest.charAt(0))) return 'a quote of another kind; names and texts stand in "';
+  }
+  if (name === "UnexpectedEndOfString" && DOUBLE_QUOTE.test(rest.split("\n", 1).join()))
+    return `${reason}: it ends in "`;
+  // All that is read here are objects.
+  if (text.replace(BEFORE, "").charAt(0) !== "{") return `${reason}; the file must begin with { and end with }`;
+  if (name === "InvalidSymbol" && CAPITAL.test(rest))
+    return `${reason}; true, false and null are written in small letters`;
+  return reason;
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  InvalidSymbol: "an unknown word",
+  InvalidNumberFormat: "an unreadable number",
+  PropertyNameExpected: "a name in double quotes is expected",
+  ValueExpected: "a value is expected",
+  ColonExpected: "a colon is expected",
+  CommaExpected: "a comma is expected",
+  CloseBraceExpected: "a closing brace is expected",
+  CloseBracketExpected: "a closing bracket is expected",
+  EndOfFileExpected: "the file goes on after its end",
+  InvalidCommentToken: "a comment at a wrong place",
+  UnexpectedEndOfComment: "a comment without an end",
+  UnexpectedEndOfString: "a text without its closing quote",
+  UnexpectedEndOfNumber: "an unreadable number",
+  InvalidUnicode: "an unreadable \\u escape (a backslash itself is written twice)",
+  InvalidEscapeCharacter: "an unknown escape in a text (a backslash itself is written twice)",
+  InvalidCharacter: "a control character in a text",
+};
