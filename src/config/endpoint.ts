@@ -39,10 +39,11 @@ const TRANSPORTS: ReadonlyMap<string, Exclude<Kind, "auto">> = new Map([
   ["streamable_http", "http"],
   ["sse", "sse"],
 ]);
-/** Copilot's and OpenCode's words. */
+/** The words of Copilot, OpenCode and AnythingLLM. */
 const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ["local", "stdio"],
   ["remote", "http"],
+  ["streamable", "http"],
 ]);
 const SPELLINGS: ReadonlyMap<string, string> = new Map([
   ["serverUrl", "url"],

@@ -9,7 +9,7 @@ export interface Owner {
 
 const NAME = /^[A-Za-z_]\w*(?:\(x86\))?$/i;
 /** VS Code's, Windsurf's and those of extension packages. */
-const FOREIGN = /^(?:(?:input|command|config|extension\w*|workspaceFolder|file|secrets?):|user_config\.)(.*)$/s;
+const FOREIGN = /^(?:(?:input|command|config|extension\w*|workspaceFolder|file|secrets?):|user_config\.)/;
 const NAMESPACE = "env:";
 const DEFAULT = ":-";
 const QUOTED_CHARACTERS = 60;
@@ -69,11 +69,9 @@ export class Expansion {
     const split = named.indexOf(DEFAULT);
     const name = split === -1 ? named : named.slice(0, split);
     if (!NAME.test(name)) {
-      const foreign = FOREIGN.exec(inner)?.[1];
-      const reason =
-        foreign === undefined
-          ? 'is no variable; write "$${" for a literal "${"'
-          : `only another program fills in; write a variable such as \${${asVariable(foreign)}}`;
+      const reason = FOREIGN.test(inner)
+        ? `only another program fills in; write a variable such as \${${variableNameFor(inner)}}`
+        : 'is no variable; write "$${" for a literal "${"';
       throw this.#refuse(field, `has ${quoted(`\${${inner}}`)}, which ${reason}`);
     }
     const own = variable(this.#env, name, this.#platform);
@@ -114,13 +112,11 @@ export function literal(text: string): string {
   return text.replaceAll("${", () => "$${"); // In a plain replacement text "$$" would mean "$".
 }
 
-/** `apiKey`, `api-key` → `API_KEY` */
-function asVariable(foreign: string): string {
-  const words = foreign
-    .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
-    .split(/\W+/)
-    .filter(Boolean);
-  const name = words.join("_").toUpperCase();
+/** What a variable may be called for another program's `input:apiKey` or `~/api-key`: `API_KEY`. */
+export function variableNameFor(foreign: string): string {
+  const last = foreign.replace(FOREIGN, "").split("/").at(-1) ?? "";
+  const words = last.replace(/([a-z0-9])([A-Z])/g, "$1_$2").split(/\W+/);
+  const name = words.filter(Boolean).join("_").toUpperCase();
   return /^[A-Z_]\w{0,39}$/.test(name) ? name : "VAR";
 }
 

@@ -64,7 +64,7 @@ describe("rpi-mcp import", () => {
 
   it("gives the whole advice about a server that cannot be taken", async () => {
     const { stdout } = await shell.run(["import", "vscode"]);
-    expect(stdout).toMatch(/^ {2}asks {2}not imported: args\S* has .*write a variable such as \$\{VAR\} instead$/m);
+    expect(stdout).toMatch(/^ {2}asks {2}not imported: args\S* has .*write a variable such as \$\{env:\w+\} instead$/m);
   });
 
   it("does not write what no file of ours may say, and lets it hide no other server of its name", async () => {

@@ -202,6 +202,10 @@ describe("the transport's name", () => {
     [{ type: "htttp", url: "http://h/" }, 'type is "htttp"; known are stdio, http and sse.'],
     [{ transport: "tcp", command: "x" }, 'transport is "tcp"; known are stdio, http and sse.'],
     [{ type: "local", command: "x" }, 'type is "local"; known are stdio, http and sse, and it is "stdio" here.'],
+    [
+      { type: "streamable", url: "http://h/" },
+      'type is "streamable"; known are stdio, http and sse, and it is "http" here.',
+    ],
     [{ type: "remote", url: "http://h/" }, 'type is "remote"; known are stdio, http and sse, and it is "http" here.'],
     [{ type: 1, command: "x" }, "type is 1; known are stdio, http and sse."],
     [{ type: "stdio", url: "http://h/" }, 'type is "stdio", but the entry has a url; remove one of them.'],

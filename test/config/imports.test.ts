@@ -40,7 +40,6 @@ const enabled = (view: ConfigView): string[] =>
   [...view.servers.values()].filter((entry) => entry.enabled).map(({ name }) => name);
 
 const HELPER = "names a program, which is not run; put the value into a variable.";
-const INSTEAD = "write a variable such as ${VAR} instead.";
 
 describe("claude-code", () => {
   it("gives the user's servers and those of this project, with our variables and its milliseconds", async () => {
@@ -239,8 +238,8 @@ describe("vscode", () => {
     expect(view.servers.get("events")?.transport).toBe("sse");
     expect(view.servers.get("open")?.error).toBeUndefined();
     expect(errors(view)).toEqual({
-      asks: `env.K has \${input:key}, which only the editor can fill in; ${INSTEAD}`,
-      runs: `command has \${command:pick}, which only the editor can fill in; ${INSTEAD}`,
+      asks: `env.K has \${input:key}, which only the editor can fill in; write a variable such as \${env:KEY} instead.`,
+      runs: `command has \${command:pick}, which only the editor can fill in; write a variable such as \${env:PICK} instead.`,
       file: "envFile is not read; put its variables into env.",
       boxed: "sandboxEnabled asks for a sandbox, which there is none of here.",
       socket: "url must begin with http:// or https://.",
@@ -384,7 +383,7 @@ describe("opencode", () => {
     expect(view.servers.get("plain")?.enabled).toBe(true);
     expect(specOf(view, "here")).toMatchObject({ origin: "project", endpoint: { command: "x", args: [] } });
     expect(errors(view)).toEqual({
-      file: `headers.A has {file:~/.secret}, which is not read; ${INSTEAD}`,
+      file: `headers.A has {file:~/.secret}, which is not read; write a variable such as {env:SECRET} instead.`,
       odd: 'type is "magic"; known are stdio, http and sse.',
     });
   });
@@ -578,7 +577,9 @@ describe("windsurf", () => {
     });
     expect(specOf(view, "remote").endpoint).toMatchObject({ url: "https://h/name", headers: { A: "token-123" } });
     expect(view.servers.get("other")?.enabled).toBe(false);
-    expect(errors(view)).toEqual({ file: `headers.A has \${file:/secret}, which is not read; ${INSTEAD}` });
+    expect(errors(view)).toEqual({
+      file: `headers.A has \${file:/secret}, which is not read; write a variable such as \${env:SECRET} instead.`,
+    });
   });
 });
 

@@ -31,6 +31,8 @@ describe("what another program calls the list of servers", () => {
     [{ inputs: [], servers: { a: ONE } }, '"inputs", "servers"', 'write "mcpServers" in place of "servers"'],
     [{ mcp_servers: { a: ONE } }, '"mcp_servers"', 'write "mcpServers" in place of "mcp_servers"'],
     [{ "amp.mcpServers": { a: ONE } }, '"amp.mcpServers"', 'write "mcpServers" in place of "amp.mcpServers"'],
+    [{ context_servers: { a: ONE } }, '"context_servers"', 'write "mcpServers" in place of "context_servers"'],
+    [{ mcp: { a: ONE } }, '"mcp"', 'write "mcpServers" in place of "mcp"'],
     [{ "mcp.servers": { a: ONE } }, '"mcp.servers"', 'write "mcpServers" in place of "mcp.servers"'],
     [{ mcp: { inputs: [], servers: { a: ONE } } }, '"mcp"', 'write "mcpServers" in place of "mcp" and "servers"'],
     [
@@ -39,9 +41,14 @@ describe("what another program calls the list of servers", () => {
       'OpenCode\'s are written differently: "imports": ["opencode"] reads them from its own file',
     ],
     [
-      { context_servers: { a: ONE } },
+      { context_servers: { a: { command: { path: "npx" } } } },
       '"context_servers"',
       'Zed\'s are written differently: "imports": ["zed"] reads them from its own file',
+    ],
+    [
+      { user_config: {}, server: { type: "node", mcp_config: ONE } },
+      '"user_config", "server"',
+      'write what "mcp_config" holds as {"mcpServers": {"NAME": {…}}}',
     ],
     [{ a: ONE, "b c": { url: "http://x/" } }, '"a", "b c"', 'write {"mcpServers": {"a": {…}, …}}'],
     [ONE, '"command", "args"', 'a server has a name: write {"mcpServers": {"NAME": {…}}}'],
@@ -144,7 +151,7 @@ describe("a variable of another program", () => {
     ["${input:github-token}", "GITHUB_TOKEN"],
     ["${input:apiKey}", "API_KEY"],
     ["${command:pick.one}", "PICK_ONE"],
-    ["${file:/run/secrets/a key}", "RUN_SECRETS_A_KEY"],
+    ["${file:/run/secrets/a key}", "A_KEY"],
     ["${user_config.api_key}", "API_KEY"],
     ["${input:1}", "VAR"],
   ])("%j is told with one to write", async (text, variable) => {

@@ -1,5 +1,5 @@
 import { basename, sep } from "node:path";
-import { literal } from "../expand.ts";
+import { literal, variableNameFor } from "../expand.ts";
 import type { Place } from "../place.ts";
 
 /** A text of another tool with its placeholders in our spelling and everything else literal, or why that cannot be done. */
@@ -26,24 +26,26 @@ export function editor({ cwd, home }: Place): Placeholders {
       if (inner.startsWith("env:")) return whole.replace("env:", "");
       if (Object.hasOwn(places, inner)) return literal(places[inner] ?? "");
       if (/^(input|command|config|extension\w*|workspaceFolder):/.test(inner))
-        return refuse(whole, "only the editor can fill in");
+        return refuse(whole, "only the editor can fill in", `\${env:${variableNameFor(inner)}}`);
       return literal(whole);
     });
 }
 
 /** Windsurf: `${env:X}`; `${file:…}` would read any file. */
-export const windsurf: Placeholders = envOrFile(/\$\{(env|file):([^{}]*)\}/g);
+export const windsurf: Placeholders = envOrFile(/\$\{(env|file):([^{}]*)\}/g, (name) => `\${env:${name}}`);
 
 /** OpenCode: `{env:X}`; `{file:…}` would read any file. */
-export const opencode: Placeholders = envOrFile(/\{(env|file):([^{}]*)\}/g);
+export const opencode: Placeholders = envOrFile(/\{(env|file):([^{}]*)\}/g, (name) => `{env:${name}}`);
 
 /** Gemini: `$X`, `${X}` and `${X:-default}`. */
 export const gemini: Placeholders = (text) =>
   replace(text, /\$(?:([A-Za-z_]\w*)|\{([^{}]+)\})/g, (_whole, bare, braced) => `\${${bare || braced}}`);
 
-function envOrFile(pattern: RegExp): Placeholders {
+function envOrFile(pattern: RegExp, written: (variable: string) => string): Placeholders {
   return (text) =>
-    replace(text, pattern, (whole, kind, name) => (kind === "env" ? `\${${name}}` : refuse(whole, "is not read")));
+    replace(text, pattern, (whole, kind, name) =>
+      kind === "env" ? `\${${name}}` : refuse(whole, "is not read", written(variableNameFor(name))),
+    );
 }
 
 type Replaced = string | { readonly refused: string };
@@ -57,13 +59,14 @@ function replace(text: string, pattern: RegExp, value: (whole: string, ...groups
     const before = literal(text.slice(rest, match.index));
     // Our format reads "$${" as a literal "${".
     if (before.endsWith("$") && found.startsWith("${"))
-      return refuse(match[0], "follows a $ and cannot be told from a literal one");
+      return refuse(match[0], "follows a $ and cannot be told from a literal one", "${VAR}");
     result += before + found;
     rest = match.index + match[0].length;
   }
   return result + literal(text.slice(rest));
 }
 
-function refuse(placeholder: string, reason: string): { readonly refused: string } {
-  return { refused: `has ${placeholder}, which ${reason}; write a variable such as \${VAR} instead` };
+/** `instead` is how a variable is written in that file. */
+function refuse(placeholder: string, reason: string, instead: string): { readonly refused: string } {
+  return { refused: `has ${placeholder}, which ${reason}; write a variable such as ${instead} instead` };
 }
