@@ -107,8 +107,13 @@ export function foreignKeys(raw: Json): readonly string[] {
 }
 
 function nameAdvice(written: string): string {
+  const foreign = [...written].find((character) => character > "\x7f");
+  const code = foreign?.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0");
+  const which = foreign === undefined ? "" : `; ${quote(foreign)} is U+${code}`;
+  // A letter of another alphabet may look like one of ours, and would be missed in the name that is left.
+  if (/(?![A-Za-z])\p{L}/u.test(written)) return which;
   const plain = plainName(written).replace(/^-+|-+$/g, "");
-  return plain === "" ? "" : `; write ${quote(plain)}`;
+  return plain === "" ? which : `${which}; write ${quote(plain)}`;
 }
 
 /** The fields of one server may have been written where servers by name belong. */

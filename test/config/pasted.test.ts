@@ -80,7 +80,11 @@ describe("a name that is none here", () => {
     ["awslabs.core-mcp-server", '; write "awslabs-core-mcp-server"'],
     ["Framelink MCP for Figma", '; write "Framelink-MCP-for-Figma"'],
     ["@playwright/mcp", '; write "playwright-mcp"'],
-    ["高德", ""],
+    ["高德", '; "高" is U+9AD8'],
+    ["Figma – work", '; "–" is U+2013; write "Figma-work"'],
+    // As one well-known README has it, with a letter that only looks like a C.
+    ["\u0421ontext7", '; "\u0421" is U+0421'],
+    ["🎨", '; "🎨" is U+1F3A8'],
   ])("%j is told with one that is", async (name, advice) => {
     expect(await told({ mcpServers: { [name]: ONE } })).toEqual([
       `Server "${name}" in FILE: the entry has a name with other characters than ASCII letters, digits, - and _${advice}.`,
