@@ -74,9 +74,9 @@ export class Expansion {
         : 'is no variable; write "$${" for a literal "${"';
       throw this.#refuse(field, `has ${quoted(`\${${inner}}`)}, which ${reason}`);
     }
-    const own = variable(this.#env, name, this.#platform);
-    this.used.set(name, own);
-    const value = own ?? variable(this.#given, name, this.#platform);
+    const inherited = variable(this.#env, name, this.#platform);
+    this.used.set(name, inherited);
+    const value = inherited ?? variable(this.#given, name, this.#platform);
     if (split !== -1 && (value === undefined || value === "")) {
       if (depth === MAX_NESTING) throw this.#refuse(field, `nests defaults more than ${MAX_NESTING} levels deep`);
       return this.#expanded(named.slice(split + DEFAULT.length), field, depth + 1);

@@ -4,8 +4,9 @@ const DOUBLE_QUOTE = /[“”„‟″＂]/;
 /** What pages have in place of a blank, or without a width. */
 const BLANK = /[\u00a0\u1680\u2000-\u200f\u2028-\u202f\u205f\u2060\u3000\ufeff]/;
 const CAPITAL = /^(?:true|false|null|none)\b/i;
-/** Blanks and comments before anything else. */
-const BEFORE = /^(?:\s|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/;
+/** Blanks and comments before anything else, looked for in as many characters. */
+const BEFORE_CHARACTERS = 65_536;
+const BEFORE = /^(?:\s+|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/;
 
 /**
  * Why a text is no JSON, as the end of a sentence, from the parser's name for it and where it is. Nothing of the text is quoted.
@@ -20,8 +21,9 @@ export function syntaxReason(name: string, text: string, offset: number): string
   }
   if (name === "UnexpectedEndOfString" && DOUBLE_QUOTE.test(rest.split("\n", 1).join()))
     return `${reason}: it ends in "`;
-  // All that is read here are objects.
-  if (text.replace(BEFORE, "").charAt(0) !== "{") return `${reason}; the file must begin with { and end with }`;
+  // All that is read here are objects; a slash may be of a comment that was cut.
+  const [first = "{"] = text.slice(0, BEFORE_CHARACTERS).replace(BEFORE, "");
+  if (first !== "{" && first !== "/") return `${reason}; the file must begin with { and end with }`;
   if (name === "InvalidSymbol" && CAPITAL.test(rest))
     return `${reason}; true, false and null are written in small letters`;
   return reason;
