@@ -124,14 +124,20 @@ function withoutRoot(issuer: string): string {
 
 /** Takes what has the right type; anything else counts as absent. */
 function pick(json: Record<string, unknown>, issuer: string): ServerMetadata {
-  const picked: Record<string, unknown> = { issuer };
-  for (const key of ENDPOINTS) if (typeof json[key] === "string") picked[key] = json[key];
-  for (const key of FLAGS) if (typeof json[key] === "boolean") picked[key] = json[key];
+  const picked: { -readonly [K in keyof ServerMetadata]: ServerMetadata[K] } = { issuer };
+  for (const key of ENDPOINTS) {
+    const value = json[key];
+    if (typeof value === "string") picked[key] = value;
+  }
+  for (const key of FLAGS) {
+    const value = json[key];
+    if (typeof value === "boolean") picked[key] = value;
+  }
   for (const key of LISTS) {
     const value = json[key];
     if (Array.isArray(value)) picked[key] = value.filter((item) => typeof item === "string");
   }
-  return picked as unknown as ServerMetadata;
+  return picked;
 }
 
 /** Revision 2025-03-26: those of a server without metadata. */

@@ -68,12 +68,13 @@ export function discoveredIdentity(result: Readonly<Record<string, unknown>>): S
 
 /** Basic, ResultType: absent means complete, unknown means invalid. */
 function decode(method: string, result: unknown): Outcome {
-  const type = isObject(result) ? result["resultType"] : undefined;
+  if (!isObject(result)) return { kind: "complete", result };
+  const { resultType: type } = result;
   if (type === undefined || type === "complete") return { kind: "complete", result };
   if (type !== "input_required")
     return { kind: "invalid", reason: `unknown resultType ${cut(JSON.stringify(type), TYPE_CHARACTERS)}` };
   if (!MAY_ASK_BACK.has(method)) return { kind: "invalid", reason: `${method} may not ask for input` };
-  return inputRequired(result as Readonly<Record<string, unknown>>);
+  return inputRequired(result);
 }
 
 function inputRequired(result: Readonly<Record<string, unknown>>): Outcome {

@@ -117,14 +117,15 @@ async function answers(
   const entries = Object.entries(requests);
   if (entries.length > limits.openQuestions) throw unusable(`it asks ${entries.length} questions at once`);
   const quoted = (text: string): string => cut(JSON.stringify(text), limits.nameCharacters);
-  for (const [key, request] of entries) {
-    const asked = isObject(request) ? request["method"] : undefined;
+  // All are looked at before the first is asked: a person must not answer one whose answer cannot be sent.
+  const questions = entries.map(([key, request]) => {
+    const { method: asked, params } = isObject(request) ? request : {};
     if (typeof asked !== "string") throw unusable(`the question ${quoted(key)} names no method`);
     if (!input.offers(asked)) throw unusable(`it asks for ${quoted(asked)}, which was not offered`);
-  }
+    return { key, asked, params };
+  });
   const answered = await Promise.all(
-    entries.map(async ([key, request]) => {
-      const { method: asked, params } = request as { method: string; params?: unknown };
+    questions.map(async ({ key, asked, params }) => {
       const answer = await input.ask(asked, isObject(params) ? params : {}, milliseconds, cancellation);
       if ("result" in answer) return [key, answer.result] as const;
       // This revision has no way to answer a question with an error, except for a person's.

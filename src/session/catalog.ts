@@ -32,6 +32,9 @@ export const LIST_KINDS = Object.keys(LISTS) as readonly ListKind[];
 
 export type Item = Readonly<Record<string, unknown>>;
 
+/** The result of one list request: the items of one page, and where the next begins. */
+export type Page = Readonly<Record<string, unknown>>;
+
 /** What one discovery found. The items are the server's own JSON, untouched. */
 export interface Catalog {
   readonly kind: ListKind;
@@ -41,7 +44,7 @@ export interface Catalog {
   readonly duplicates: readonly string[];
   /** Items that cannot be used, and why; those without a name are counted. */
   readonly leftOut: readonly LeftOut[];
-  readonly pages: readonly unknown[];
+  readonly pages: readonly Page[];
 }
 
 export interface LeftOut {
@@ -66,7 +69,7 @@ export interface CatalogOptions {
 /** What the pages of one discovery say; each holds a list under the key of its kind. */
 export function makeCatalog(
   kind: ListKind,
-  pages: readonly unknown[],
+  pages: readonly Page[],
   { dialect, transport, limits }: CatalogOptions,
 ): Catalog {
   const { key, name: nameKey } = LISTS[kind];
@@ -77,7 +80,9 @@ export function makeCatalog(
   const leftOut: LeftOut[] = [];
   const nameless = new Map<string, number>();
   for (const page of pages) {
-    for (const item of (page as Readonly<Record<string, readonly unknown[]>>)[key] ?? []) {
+    const list = page[key];
+    if (!Array.isArray(list)) continue;
+    for (const item of list) {
       const name = isObject(item) ? item[nameKey] : undefined;
       if (!isObject(item) || typeof name !== "string" || name === "") {
         const reason = isObject(item) ? `it has no usable ${nameKey}` : "it is not an object";

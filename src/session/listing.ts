@@ -5,7 +5,7 @@ import { AdapterError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import { isObject, METHOD_NOT_FOUND } from "../protocol/jsonrpc.ts";
 import { soon } from "../soon.ts";
-import { type Catalog, LISTS, type ListKind, makeCatalog } from "./catalog.ts";
+import { type Catalog, LISTS, type ListKind, makeCatalog, type Page } from "./catalog.ts";
 import type { Answer, GaveUp } from "./pending.ts";
 import { RememberedPage } from "./remembered.ts";
 import { listError } from "./rpc-error.ts";
@@ -139,7 +139,7 @@ export class Listing {
   async #walk(cancellation: Cancellation): Promise<Catalog> {
     const { method, key } = LISTS[this.#kind];
     const { server } = this.#session;
-    const pages: unknown[] = [];
+    const pages: Page[] = [];
     let seen: Set<unknown> | undefined;
     let cursor: unknown;
     let count = 0;
@@ -149,7 +149,7 @@ export class Listing {
       const page = this.#complete(await this.#ask(pages.length, cursor, cancellation));
       const items = isObject(page) ? page[key] : undefined;
       // Null is what servers in Go make of a list without items.
-      if (items !== null && !Array.isArray(items))
+      if (!isObject(page) || (items !== null && !Array.isArray(items)))
         throw new AdapterError("protocol.result", { server, method, reason: `${key} is not a list` });
       pages.push(page);
       if (cursor === "" && this.#names(pages) === names) {
@@ -163,7 +163,7 @@ export class Listing {
       bytes += this.#pages[pages.length - 1]?.answerBytes ?? 0;
       if (bytes > this.#limits.discoveryBytes)
         throw new AdapterError("limit.list", { server, method, limitBytes: this.#limits.discoveryBytes });
-      cursor = (page as Readonly<Record<string, unknown>>)["nextCursor"];
+      cursor = page["nextCursor"];
       if (cursor === undefined || cursor === null) break;
       if (typeof cursor !== "string")
         throw new AdapterError("protocol.result", { server, method, reason: "nextCursor is not a string" });
@@ -210,7 +210,7 @@ export class Listing {
     return page;
   }
 
-  #names(pages: readonly unknown[]): number {
+  #names(pages: readonly Page[]): number {
     return this.#catalogOf(pages).items.size;
   }
 
@@ -219,7 +219,7 @@ export class Listing {
   }
 
   /** Unchanged pages are the same objects, and make the same catalog. */
-  #remember(pages: readonly unknown[]): Catalog {
+  #remember(pages: readonly Page[]): Catalog {
     const known = this.#catalog;
     if (
       known !== undefined &&
@@ -231,7 +231,7 @@ export class Listing {
     return this.#catalog;
   }
 
-  #catalogOf(pages: readonly unknown[]): Catalog {
+  #catalogOf(pages: readonly Page[]): Catalog {
     const { dialect, transport } = this.#session;
     return makeCatalog(this.#kind, pages, { dialect, transport: transport.kind, limits: this.#limits });
   }

@@ -1,5 +1,5 @@
 /** RFC 5424, as the specification names them. */
-const LEVELS: ReadonlySet<unknown> = new Set([
+const LEVELS: ReadonlySet<string> = new Set([
   ...["debug", "info", "notice", "warning"],
   ...["error", "critical", "alert", "emergency"],
 ]);
@@ -14,7 +14,7 @@ export interface LogEntry {
 export function logEntry({ level, data, logger }: Readonly<Record<string, unknown>>): LogEntry {
   const text = typeof data === "string" ? data : (JSON.stringify(data) ?? "");
   return {
-    level: LEVELS.has(level) ? (level as string) : "info",
+    level: typeof level === "string" && LEVELS.has(level) ? level : "info",
     message: typeof logger === "string" ? `${logger}: ${text}` : text,
   };
 }

@@ -1,4 +1,4 @@
-import { isResponse, type JsonRpcMessage, type RequestId } from "../protocol/jsonrpc.ts";
+import { isResponse, type JsonRpcMessage } from "../protocol/jsonrpc.ts";
 import type { Raw } from "../transport/transport.ts";
 import type { Pending } from "./pending.ts";
 
@@ -67,7 +67,7 @@ export class PendingTable {
     return true;
   }
 
-  find(id: RequestId | null | undefined): Pending | undefined {
+  find(id: unknown): Pending | undefined {
     const number = numberOf(id);
     if (number === undefined) return undefined;
     const pending = this.#slots[this.#slotOf(number)];
@@ -116,7 +116,7 @@ export class PendingTable {
 }
 
 /** Some servers answer with the id as a string; only its canonical spelling is ours. */
-function numberOf(id: RequestId | null | undefined): number | undefined {
+function numberOf(id: unknown): number | undefined {
   const number = typeof id === "string" && String(Number(id)) === id ? Number(id) : id;
   return typeof number === "number" ? number : undefined;
 }

@@ -1,5 +1,5 @@
 import { AdapterError, isAdapterError, isSituation } from "../errors.ts";
-import { SESSION_OVER } from "../messages.ts";
+import { SESSION_OVER, type Situation } from "../messages.ts";
 import type { GaveUp, Pending } from "./pending.ts";
 
 /**
@@ -8,11 +8,13 @@ import type { GaveUp, Pending } from "./pending.ts";
  */
 export function forRequest(error: unknown, method: string, effects: boolean): unknown {
   if (!isAdapterError(error)) return error;
-  const { details } = error;
-  const facts: Record<string, unknown> = { ...details };
-  if ("outcomeUnknown" in details) facts["outcomeUnknown"] = details["outcomeUnknown"] === true && effects;
-  if (error.situation === "closed" || typeof details["method"] === "string") facts["method"] = method;
-  return new AdapterError(error.situation, facts as never, { cause: error.cause ?? error });
+  const { situation, details } = error;
+  const facts = {
+    ...details,
+    ...("outcomeUnknown" in details ? { outcomeUnknown: details["outcomeUnknown"] === true && effects } : {}),
+    ...(situation === "closed" || typeof details["method"] === "string" ? { method } : {}),
+  };
+  return new AdapterError<Situation>(situation, facts, { cause: error.cause ?? error });
 }
 
 /** Real servers say in many ways that they do not know a session any more; this much is common to them. */
@@ -41,8 +43,11 @@ export function tellingOfSession(error: unknown): unknown {
 /** A failure to connect: whatever became of an exchange of its own, no call was sent yet. */
 export function beforeCalls(error: unknown): unknown {
   if (!isAdapterError(error) || !("outcomeUnknown" in error.details)) return error;
-  const facts = { ...error.details, outcomeUnknown: false };
-  return new AdapterError(error.situation, facts as never, { cause: error.cause ?? error });
+  return new AdapterError<Situation>(
+    error.situation,
+    { ...error.details, outcomeUnknown: false },
+    { cause: error.cause ?? error },
+  );
 }
 
 /** Why a request ended without an answer: somebody cancelled it, or its time was over. */

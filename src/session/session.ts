@@ -6,6 +6,7 @@ import type { PersonWait } from "../person-wait.ts";
 import type { Dialect } from "../protocol/dialect.ts";
 import {
   isFailure,
+  isObject,
   isRequest,
   isResponse,
   type JsonRpcMessage,
@@ -224,13 +225,12 @@ export class Session implements Sink, PendingOwner {
   }
 
   #notification(method: string, params: unknown): void {
-    if (typeof params !== "object" || params === null) return;
-    const facts = params as Readonly<Record<string, unknown>>;
+    if (!isObject(params)) return;
     if (method === "notifications/progress") {
-      const report = progressReport(facts);
-      if (report !== undefined) this.#pending.find(facts["progressToken"] as string | number)?.progress(report);
-    } else if (method === "notifications/message") this.#options.log?.(logEntry(facts));
-    else if (method === "notifications/cancelled") this.#questions.takeBack(facts["requestId"]);
+      const report = progressReport(params);
+      if (report !== undefined) this.#pending.find(params["progressToken"])?.progress(report);
+    } else if (method === "notifications/message") this.#options.log?.(logEntry(params));
+    else if (method === "notifications/cancelled") this.#questions.takeBack(params["requestId"]);
     // Everything else tells of changes that the next discovery sees anyway, or is not ours to understand.
   }
 
