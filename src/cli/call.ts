@@ -1,9 +1,10 @@
 import type { AgentToolResult } from "../contract.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
+import type { Target } from "../runtime/target.ts";
 import { type Arguments, readArguments } from "./arguments.ts";
 import { failureOf, statusOf, tell } from "./failure.ts";
 import { checkOutput, saveOutput } from "./save-output.ts";
-import { type CommandContext, type Session, type Target, withSession } from "./session.ts";
+import { type CommandContext, type Session, withSession } from "./session.ts";
 import { resultText, wholeBlocks } from "./text-result.ts";
 import { splitWords } from "./words.ts";
 

@@ -8,6 +8,7 @@ import { quote } from "../messages.ts";
 import { fromProcessFolder, processFolder } from "../process-folder.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import { quoteText, readable } from "../remote-text.ts";
+import type { Target } from "../runtime/target.ts";
 import type { Options } from "./options.ts";
 import { type PrivateConfig, writeProgram, writeRemote } from "./private-config.ts";
 import type { Terminal } from "./terminal.ts";
@@ -21,14 +22,7 @@ export interface CommandContext {
   readonly signal: AbortSignal;
 }
 
-/** A target as the tools take it. */
-export type Target = {
-  readonly server?: string;
-  readonly configPath?: string;
-  readonly url?: string;
-};
-
-export interface CallTool {
+interface CallTool {
   readonly tool: string;
   readonly params: Readonly<Record<string, unknown>>;
   readonly onPartial?: (text: string) => void;

@@ -3,10 +3,11 @@ import { type ConfigProblem, mayHideServers } from "../config/candidate.ts";
 import type { AgentToolResult, ErrorCode } from "../contract.ts";
 import { defined } from "../defined.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
+import type { Target } from "../runtime/target.ts";
 import { failureOf } from "./failure.ts";
 import { inTurns } from "./in-turns.ts";
 import { loadConfig } from "./servers.ts";
-import type { Session, Target } from "./session.ts";
+import type { Session } from "./session.ts";
 
 /** One server, as it was found. */
 export interface Surveyed {
@@ -48,7 +49,7 @@ const AT_ONCE = 32;
 
 /** Starts every enabled server, many at the same time, and lists its tools; one that fails spoils nothing. */
 export async function survey(session: Session, update: (text: string) => void): Promise<Survey> {
-  const found = await session.call({ tool: "mcp_list", params: session.target() });
+  const found = await session.call({ tool: "mcp_list", params: { ...session.target() } });
   const named = found.details?.["protocolVersion"];
   if (named !== undefined) return { servers: [ofUrl(found)], problems: [] };
   const { configPath } = session;
@@ -79,7 +80,7 @@ async function examine(entry: Readonly<Record<string, unknown>>, session: Sessio
   const started = clock.now();
   const took = (): number => Math.round(clock.now() - started);
   try {
-    const { details } = await session.call({ tool: "mcp_list", params: target });
+    const { details } = await session.call({ tool: "mcp_list", params: { ...target } });
     return { ...known, ...identity(details), tools: countOf(details), milliseconds: took(), state: "ok" };
   } catch (thrown) {
     if (session.isEnding) throw thrown;

@@ -34,7 +34,7 @@ export function resultText(result: AgentToolResult): string {
 }
 
 /** Blocks as text for a person; an image is described. */
-export function blocksText(blocks: readonly ContentBlock[]): string {
+function blocksText(blocks: readonly ContentBlock[]): string {
   return blocks.map((block) => (block.type === "text" ? readable(block.text) : imageNote(block))).join("\n");
 }
 

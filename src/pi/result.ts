@@ -29,7 +29,9 @@ function toPiContent(block: AgentToolResult["content"][number]): PiContent {
   const found = IMAGES.find(({ starts }) => starts.test(data.slice(0, 32)));
   if (found === undefined) {
     const but = TAKEN.test(mimeType) ? " that are no such image" : "";
-    return note(`[image left out: ${mimeType}, ${bytesOf(data)} bytes${but}; models take png, jpeg, gif and webp]`);
+    return note(
+      `[image left out: ${mimeType}, ${Buffer.byteLength(data, "base64")} bytes${but}; models take png, jpeg, gif and webp]`,
+    );
   }
   return { type: "image", data, mimeType: found.mimeType };
 }
@@ -40,10 +42,6 @@ function padded(data: string): string | undefined {
   const rest = data.length % 4;
   if (rest === 0) return data;
   return rest === 1 || data.endsWith("=") ? undefined : data + "=".repeat(4 - rest);
-}
-
-function bytesOf(data: string): number {
-  return (data.length * 3) / 4 - (data.endsWith("==") ? 2 : data.endsWith("=") ? 1 : 0);
 }
 
 function note(text: string): PiContent {

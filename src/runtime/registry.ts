@@ -11,30 +11,31 @@ import type { Scope } from "./scope.ts";
 import { type Connect, type Patience, SharedAttempt } from "./shared-attempt.ts";
 import type { Target } from "./target.ts";
 
+/** A connection for one caller. */
 export interface Lease {
   readonly connection: Connection;
-  /** It was made for this call: what fails on it now would fail again. */
+  /** It was made for this call, so a stale connection cannot be what a failure on it is about. */
   readonly isNew: boolean;
 }
 
 export interface AcquireOptions extends Patience {
-  /** The target that has these settings. */
+  /** What the caller asked for, which resolved to the settings. */
   readonly target: Target;
 }
 
-/** What others see of a slot. */
-export type SlotStatus = Readonly<Pick<Slot, "name" | "scope" | "target" | "spec" | "connection">>;
+/** The read-only view of a slot. */
+export type SlotStatus = Readonly<Pick<Slot, "scope" | "target" | "spec" | "connection">>;
 
+/** The place of one connection: `connecting`, then `connection`; from either it is dropped at once, or replaced or retired until its last user leaves. */
 interface Slot {
   readonly key: string;
   readonly scope: Scope;
-  readonly name: string;
   readonly target: Target;
   readonly spec: ServerSpec;
   connection: Connection | undefined;
   connecting: SharedAttempt | undefined;
   readonly transports: Set<Transport>;
-  /** It was closed on purpose, even if somebody waited for it. */
+  /** It was dropped: those who still wait for its attempt are told that it was closed. */
   isReleased: boolean;
 }
 
@@ -43,13 +44,13 @@ export class Registry {
   readonly #connect: Connect;
   readonly #limits: Limits;
   readonly #slots = new Map<string, Slot>();
-  /** What is being closed, with the key that it had. */
+  /** Closes in progress, with the key of the slot that each was in. */
   readonly #closing = new Map<Promise<void>, string>();
-  /** Connections that are out of use but that somebody still holds, with the key that each had. */
+  /** Connections that new calls no longer get but that somebody still holds, with the key of the slot that each was in. */
   readonly #retired = new Map<Connection, string>();
-  /** Slots that are out of use but whose connection is still being made for those who asked for it. */
+  /** Slots that new calls no longer get but whose connection is still being made for earlier callers. */
   readonly #replaced = new Set<Slot>();
-  /** What each server spoke last, by its settings. */
+  /** The protocol revision that each server spoke last, by the fingerprint of its settings. */
   readonly #spoken = new Map<string, string>();
   #latestKey: { readonly scope: Scope; readonly spec: ServerSpec; readonly key: string } | undefined;
   #isShutDown = false;
@@ -93,7 +94,7 @@ export class Registry {
     if (slot?.connection === connection) this.#retire(slot, connection);
   }
 
-  /** Takes what was made, or is being made, with these settings out of use; it goes with the last of those who have it, or wait for it. */
+  /** Takes the connection, or the attempt to make one, out of use; it is closed when its last user has released it. */
   release(scope: Scope, spec: ServerSpec): void {
     const slot = this.#slots.get(slotKey(scope, spec));
     if (slot?.spec === spec) this.#replace(slot);
@@ -106,12 +107,12 @@ export class Registry {
     await Promise.all(slots.map((slot) => this.#drop(slot)));
   }
 
-  /** What is known of a person that a connection which is being made waits for. */
+  /** The sign-in wait of the attempt to connect that is in progress, if any. */
   waitOf(scope: Scope, spec: ServerSpec): PersonWait | undefined {
     return this.#slots.get(this.#keyOf(scope, spec))?.connecting?.wait;
   }
 
-  /** The connections of one scope, those included that are still being made although others are wanted since. */
+  /** The slots of one scope, including replaced ones that are still connecting. */
   status(scope: Scope): readonly SlotStatus[] {
     return this.#all().filter((slot) => slot.scope.key === scope.key);
   }
@@ -130,7 +131,7 @@ export class Registry {
     return [...this.#slots.values(), ...this.#replaced];
   }
 
-  /** Most calls are for the server of the call before. */
+  /** The key, remembered for the latest server: most calls are for the same one as the call before. */
   #keyOf(scope: Scope, spec: ServerSpec): string {
     const latest = this.#latestKey;
     if (latest?.scope === scope && latest.spec === spec) return latest.key;
@@ -143,13 +144,12 @@ export class Registry {
     if (this.#isShutDown) throw new AdapterError("shutdown", {});
     const { connections: limit } = this.#limits;
     if (this.#slots.size >= limit || this.#replaced.size >= limit) {
-      const open = this.status(scope).map(({ name }) => name);
+      const open = this.status(scope).map(({ spec: { name } }) => name);
       throw new AdapterError("limit.connections", { limit, open });
     }
     const slot: Slot = {
       key,
       scope,
-      name: spec.name,
       target,
       spec,
       connection: undefined,
@@ -163,7 +163,7 @@ export class Registry {
 
   #start(slot: Slot): SharedAttempt {
     const { spec, scope } = slot;
-    const attempt = new SharedAttempt(slot.name, () => {
+    const attempt = new SharedAttempt(spec.name, () => {
       if (slot.connecting === attempt) void this.#drop(slot);
     });
     const { cancellation, wait } = attempt;
@@ -219,7 +219,7 @@ export class Registry {
     return connection;
   }
 
-  /** Other settings are wanted: whoever asked for the earlier ones has, or still gets, a connection with them. */
+  /** Frees the key for a slot with other settings; callers with the earlier settings keep, or still get, theirs. */
   #replace(slot: Slot): void {
     if (slot.connection !== undefined) this.#retire(slot, slot.connection);
     else {
@@ -233,7 +233,7 @@ export class Registry {
     slot.connection = undefined;
     slot.transports.clear();
     this.#retired.set(connection, slot.key);
-    // Whoever was given it in this turn of the event loop holds it when the turn ends.
+    // A caller that was just given it calls `hold` only in a later microtask: it is kept until this turn of the event loop ends.
     connection.hold();
     setImmediate(() => connection.release());
     connection.whenFree(() => {
@@ -271,8 +271,8 @@ export class Registry {
     this.#replaced.delete(slot);
   }
 
-  /** Told to those who wait for a connection that was released while it was being made. */
-  #released({ name: server }: Slot): AdapterError {
+  /** The error for those who waited for a connection that was dropped while it was being made. */
+  #released({ spec: { name: server } }: Slot): AdapterError {
     return new AdapterError("closed.stopped", { server, outcomeUnknown: false });
   }
 
@@ -290,7 +290,7 @@ export class Registry {
   }
 }
 
-/** Whether a connection made with the one settings serves the other. */
+/** Whether a connection made with the first settings can be used for the second. */
 function serves(made: ServerSpec, wanted: ServerSpec): boolean {
   return made === wanted || (made.fingerprint === wanted.fingerprint && made.stopOnCancel === wanted.stopOnCancel);
 }

@@ -20,12 +20,12 @@ export interface SettingsOptions {
 /** Scopes remembered for each state of the files. */
 const REMEMBERED = 1024;
 
-/** What the config files say of servers, now; connections whose entries are gone or disabled go with the change. */
+/** Resolves targets to server settings by the config files as they are now, and closes connections whose entries were removed or disabled. */
 export class Settings {
   readonly #store: ConfigStore;
   readonly #redactor: Redactor;
   readonly #registry: Registry;
-  /** The scopes that have seen a state of the files. */
+  /** For each state of the files, the scopes whose connections were already compared with it. */
   readonly #views = new WeakMap<ConfigView, Set<string>>();
   #resolving: { readonly scope: Scope; readonly target: Target; readonly spec: Promise<ServerSpec> } | undefined;
 
@@ -87,7 +87,7 @@ export class Settings {
     return this.#known(entry.spec(scope));
   }
 
-  /** Its secrets are masked from now on, in a question to the host too. */
+  /** Tells the redactor the secrets of these settings before anything about them is shown. */
   #known(spec: ServerSpec): ServerSpec {
     this.#redactor.add(spec.secrets);
     return spec;
@@ -100,7 +100,7 @@ export class Settings {
       this.#views.set(view, scopes);
     }
     if (!scopes.has(scope.key)) {
-      // A program may have any number of sessions; who looks again finds nothing more to close.
+      // Forgetting a scope only costs one more comparison.
       if (scopes.size >= REMEMBERED) scopes.clear();
       scopes.add(scope.key);
       this.#closeGone(scope, view, configPath);
@@ -108,7 +108,7 @@ export class Settings {
     return view;
   }
 
-  /** Only the files of the folder that a connection was made in decide about it, whatever the files of another folder say. */
+  /** Compares the open connections of a scope with its files. Those made in another working directory are compared with the files there. */
   #closeGone(scope: Scope, view: ConfigView, configPath: string | undefined): void {
     const elsewhere = new Map<string, Scope>();
     for (const slot of this.#registry.status(scope)) {
@@ -120,7 +120,7 @@ export class Settings {
     for (const made of elsewhere.values()) this.#closeGoneOf(made).catch(() => undefined);
   }
 
-  /** Looks at the connections made in one folder, and goes on to no other folder: two could lead to each other for ever. */
+  /** The same for the connections made in one working directory; it does not go on to others, since two could lead to each other for ever. */
   async #closeGoneOf(scope: Scope): Promise<void> {
     const target = { cwd: scope.cwd };
     const view = this.#store.current(target) ?? (await this.#store.load(target));
@@ -129,16 +129,16 @@ export class Settings {
   }
 
   #closeIfGone(scope: Scope, view: ConfigView, slot: SlotStatus, configPath: string | undefined): void {
-    const { name, spec, target } = slot;
-    const entry = view.servers.get(name);
+    const { spec, target } = slot;
+    const entry = view.servers.get(spec.name);
     const isOwn = entry?.configPath === spec.configPath;
     if (entry?.enabled === true && isOwn) return;
-    // Whoever named its file is not concerned by what another says over it.
+    // A caller that named its config file is not affected by another file that overrides the entry.
     const isOverridden = entry !== undefined && !(isOwn && entry.switchedIn === spec.configPath);
     if (isOverridden && configPath === undefined && target.configPath !== undefined) return;
     const isRead = isOf(view, spec);
     if (isRead && entry?.enabled !== true) void this.#registry.close(scope, spec);
-    // Another file's entry counts now, or its own is not read any more, which may be so for a moment only: calls go on.
+    // Overridden by another file, or its own file is not read any more, perhaps only for a moment: running calls go on.
     else if (isRead || (view.isComplete && isFoundBy(slot, scope, configPath))) this.#registry.release(scope, spec);
   }
 }
@@ -146,7 +146,7 @@ export class Settings {
 /** The view of a file that does not exist. */
 const NOTHING: ConfigView = { servers: new Map(), problems: [], files: [], isComplete: true };
 
-/** Whether a connection was made for whoever named this file, or none, in this folder. */
+/** Whether a connection was made for the same `configPath` (or none) and working directory. */
 function isFoundBy({ target, scope: made }: SlotStatus, { cwd }: Scope, configPath: string | undefined): boolean {
   if (target.url !== undefined) return false;
   if (configPath === undefined || target.configPath === undefined)
@@ -154,7 +154,7 @@ function isFoundBy({ target, scope: made }: SlotStatus, { cwd }: Scope, configPa
   return resolve(made.cwd, target.configPath) === resolve(cwd, configPath);
 }
 
-/** Whether a server's file is one of those that were read. */
+/** Whether the server's config file is one of those that were read. */
 function isOf({ files }: ConfigView, { configPath }: ServerSpec): boolean {
   return configPath !== undefined && files.includes(configPath);
 }

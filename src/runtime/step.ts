@@ -8,12 +8,12 @@ import type { Rostered } from "../roster.ts";
 const PENDING: StepResult = Object.freeze({ tag: "pending" });
 const DESTROYED: StepResult = Object.freeze({ tag: "err", ...toFailure(new AdapterError("destroyed", {})) });
 
-/** Does the work; may throw at once. Its late outcome, after a cancel, is dropped. */
+/** The work of a step; may throw synchronously. If the step was cancelled, its outcome is ignored. */
 export type StepRun = (step: StepContext) => Promise<AgentToolResult>;
 
 /** What all steps of one host have in common. */
 export interface StepOptions {
-  /** The failure as the host may see it. */
+  /** Turns what was thrown into a failure with secrets masked. */
   readonly describe: (error: unknown) => Failure;
   readonly maxPartials: number;
   readonly onEnd: (step: Step) => void;
@@ -32,15 +32,14 @@ export interface StepContext {
 export class Step implements StepHandle, Rostered {
   readonly settled: Promise<void>;
   place = -1;
-  /** If it ended now, its effects might have happened. */
+  /** A request with possible side effects was sent: a step that ends early cannot say whether they happened. */
   outcomeUnknown = false;
-  /** Dropped by `destroy`, and with it everything that the work holds. */
+  /** Cleared by `destroy`, which releases everything that the work refers to. */
   #options: StepOptions | undefined;
   readonly #cancellation = new Cancellation();
   #settle: (() => void) | undefined;
   #partials: AgentToolResult[] = [];
   #state: StepResult = PENDING;
-  #destroyed = false;
   #warned = false;
 
   constructor(options: StepOptions) {
@@ -83,15 +82,13 @@ export class Step implements StepHandle, Rostered {
   /** Ends a running step with this error, at once. */
   cancelWith(error: AdapterError): void {
     if (this.#state !== PENDING || this.#options === undefined) return;
-    // Nobody is shown how far a step had come that was given up.
+    // Progress of a cancelled step is not shown any more.
     this.#partials = [];
     this.#end({ tag: "err", ...this.#options.describe(error) });
     this.#cancellation.cancel();
   }
 
   destroy(): void {
-    if (this.#destroyed) return;
-    this.#destroyed = true;
     this.cancel();
     this.#partials = [];
     this.#options = undefined;
@@ -115,7 +112,7 @@ export class Step implements StepHandle, Rostered {
   /** The callback may cancel or destroy the step, which empties the queue. */
   #deliver(onPartial: (partial: AgentToolResult) => void): void {
     const failed = (error: unknown): void => {
-      // A host that cannot show progress still gets its result.
+      // The result is delivered all the same; one warning is enough.
       if (this.#warned) return;
       this.#warned = true;
       process.emitWarning(`rpi-mcp-adapter: the host's onPartial failed: ${reasonOf(error)}`);
@@ -127,7 +124,7 @@ export class Step implements StepHandle, Rostered {
   }
 }
 
-/** A step always ends, whatever was thrown. */
+/** Never throws, so that a step always ends. */
 function described(error: unknown, describe: (error: unknown) => Failure): Failure {
   try {
     return describe(error);

@@ -59,7 +59,7 @@ async function close(target: Target, { runtime, scope }: ToolContext): Promise<A
     return json({ server: spec.name, closed: true });
   }
   // A server whose entry or file is gone or broken meanwhile can still be released; the look at the files may do so itself.
-  const named = runtime.registry.status(scope).filter((slot) => slot.name === name);
+  const named = runtime.registry.status(scope).filter(({ spec }) => spec.name === name);
   const view = await runtime.settings.view(scope, configPath).catch(() => undefined);
   const entry = view?.servers.get(name);
   const files = entry !== undefined ? [entry.configPath] : configPath !== undefined ? view?.files : undefined;

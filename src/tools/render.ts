@@ -107,9 +107,7 @@ function mime(block: Readonly<Record<string, unknown>>): string {
 
 /** The size of base64 data, decoded. */
 function size(data: unknown): string {
-  if (typeof data !== "string") return "no data";
-  const padding = data.endsWith("==") ? 2 : data.endsWith("=") ? 1 : 0;
-  return `${Math.max(0, Math.floor((data.length * 3) / 4) - padding)} bytes`;
+  return typeof data === "string" ? `${Buffer.byteLength(data, "base64")} bytes` : "no data";
 }
 
 /** Whether a text block already holds this very value, whose JSON is given: as all of the text, or within it. */

@@ -4,6 +4,7 @@ import { cut } from "../cut.ts";
 import { defined } from "../defined.ts";
 import type { Connection } from "../runtime/connection.ts";
 import type { Target } from "../runtime/target.ts";
+import type { ServerSpec } from "../server-spec.ts";
 import { briefly, type Shortening, shortJson } from "./json-answer.ts";
 import { withoutIcons } from "./list-answer.ts";
 import type { ToolContext } from "./tool.ts";
@@ -57,9 +58,9 @@ export function configuredServers(view: ConfigView, { runtime }: ToolContext): A
 export function connectionStatus(target: Target, { runtime, scope }: ToolContext): AgentToolResult {
   const connections = runtime.registry
     .status(scope)
-    .filter(({ name, spec }) => matches(target, name, spec.endpoint.kind === "http" ? spec.endpoint.url : undefined))
-    .map(({ name, spec, connection }) => ({
-      server: name,
+    .filter(({ spec }) => matches(target, spec))
+    .map(({ spec, connection }) => ({
+      server: spec.name,
       state: connection === undefined ? "connecting" : "connected",
       transport: connection?.session.transport.kind ?? spec.endpoint.kind,
       ...defined({ configPath: spec.configPath }),
@@ -95,7 +96,7 @@ function factsOf(connection: Connection): ConnectionFacts {
   return { protocolVersion, serverInfo, pending: session.pendingCount, ...defined({ tools }) };
 }
 
-function matches({ server, url }: Target, name: string, endpoint: string | undefined): boolean {
-  if (url !== undefined) return endpoint !== undefined && URL.canParse(url) && new URL(url).href === endpoint;
+function matches({ server, url }: Target, { name, endpoint }: ServerSpec): boolean {
+  if (url !== undefined) return endpoint.kind === "http" && URL.canParse(url) && new URL(url).href === endpoint.url;
   return server === undefined || server === name;
 }

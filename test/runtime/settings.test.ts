@@ -159,7 +159,7 @@ function registryOf(
   const released: string[] = [];
   const registry = {
     status: () =>
-      made.map(({ scope, configPath, target = {} }) => ({ name: "it", scope, target, spec: { configPath } })),
+      made.map(({ scope, configPath, target = {} }) => ({ scope, target, spec: { name: "it", configPath } })),
     close: async (_: Scope, { configPath }: { configPath: string }) => void closed.push(configPath),
     release: (_: Scope, { configPath }: { configPath: string }) => void released.push(configPath),
   } as unknown as Registry;
