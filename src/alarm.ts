@@ -1,9 +1,9 @@
 import { clearImmediate, clearTimeout, setImmediate, setTimeout } from "node:timers";
 
 /**
- * Does the work after so many milliseconds, and after everything that arrived in that time was read: where the host was stopped
- * (Ctrl-Z, sleep) or busy, Node would run a timer first. The returned function cancels it. `keepsAlive`: Node does not end
- * meanwhile.
+ * A timeout that lets pending I/O go first: after a host was suspended (Ctrl-Z, sleep) or busy, Node runs overdue timers before it
+ * reads the sockets, and an answer that had arrived in time would count as late. Returns a function that cancels it. `keepsAlive`:
+ * whether the timer keeps the process from exiting.
  */
 export function alarm(milliseconds: number, work: () => void, keepsAlive = true): () => void {
   let reading: NodeJS.Immediate | undefined;

@@ -1,8 +1,8 @@
 import { clearTimeout, setTimeout } from "node:timers";
 
 /**
- * Waits for the work, but at most so long: gives what it gives, or `late` if that takes longer. If the work fails in time, its
- * error is thrown; a later failure is ignored. No timer is left behind.
+ * A promise with a timeout: resolves with the value of `work`, or with `late` once `milliseconds` have passed. A rejection in time is
+ * passed on, a later one is ignored. The timer is always cleared.
  */
 export async function atMost<T, L>(work: Promise<T>, milliseconds: number, late: L): Promise<T | L> {
   let timer: NodeJS.Timeout | undefined;

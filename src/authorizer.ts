@@ -26,7 +26,7 @@ export interface Authorizer {
   ): void;
 }
 
-/** Whoever waits, and may give up. Making a signal of it costs more than the rest of a request, and hardly any needs one. */
+/** A source of an AbortSignal that is created on demand: creating one costs more than the rest of a request, and few requests need it. */
 export interface Wait {
   readonly signal: AbortSignal;
 }

@@ -1,13 +1,13 @@
 import { setMaxListeners } from "node:events";
 
-/** Told once when somebody gives up; must not throw. */
+/** Called once, when the operation is cancelled; must not throw. */
 export interface CancelListener {
   onCancel(): void;
 }
 
 /**
- * Says that somebody gave up. Much cheaper than an AbortController, which is made only for those who ask for a signal:
- * most calls end without one, and with one listener at a time.
+ * A lightweight AbortController for the path of a call, where most operations have one listener and need no AbortSignal. A real
+ * controller is created only when somebody reads `signal`.
  */
 export class Cancellation {
   #listener: CancelListener | undefined;
@@ -62,7 +62,7 @@ export class Cancellation {
   }
 }
 
-/** A step may ask many things at once, and each listens for its end. */
+/** Without a listener limit: one step may have many questions open, each of which listens, and Node warns of more than ten. */
 function listenable(): AbortController {
   const controller = new AbortController();
   setMaxListeners(Number.POSITIVE_INFINITY, controller.signal);

@@ -1,2 +1,2 @@
-/** The clock of every deadline. Held here, since Node 20 looks the global up anew each time it is named: 6 % of a call among many. */
+/** The monotonic clock of every deadline. Held in a variable, since on Node 20 each access to the global `performance` is slow: 6 % of a call. */
 export const clock: { now(): number } = performance;

@@ -1,10 +1,10 @@
 import { lazyRegExp } from "./lazy-regexp.ts";
 
-/** What is not seen, or like another character: left out, another program would read as the one that a person knows. */
+/** Invisible characters, and blanks that look like a space: with them, another program's name could pass for one that a person knows. */
 const unseen = lazyRegExp(String.raw`[\p{C}\p{DI}\u2800]|(?! )\p{Z}`, "gu");
 const LOST_BLANKS = / (?=[ "])|(?<=^") /g;
 
-/** A command as a person reads it: quoted where a blank or a special character would mislead, and with nothing in it unseen. */
+/** A command for display to a person: words with blanks or special characters are quoted, and invisible characters are escaped. */
 export function commandLine(command: string, args: readonly string[] = []): string {
   return [command, ...args].map((word) => (/^[\w@%+=:,./\\-]+$/.test(word) ? word : inQuotes(word))).join(" ");
 }
@@ -13,7 +13,7 @@ function inQuotes(word: string): string {
   return openJson(word).replace(LOST_BLANKS, escaped);
 }
 
-/** The JSON of a value for a person who decides by it: what could not be seen in it is written as an escape. */
+/** The JSON of a value that a person is asked to approve, with invisible characters written as escapes. */
 export function openJson(value: unknown): string {
   return JSON.stringify(value).replace(unseen(), escaped);
 }
@@ -26,8 +26,8 @@ function escaped(character: string): string {
 }
 
 /**
- * A command that a person is to paste into a shell, which expands nothing in it: an address may come from anywhere. On Windows
- * for cmd and PowerShell alike.
+ * A command that a person can paste into a shell, quoted so that the shell expands nothing: its words may come from an untrusted
+ * source. On Windows the quoting works in cmd and PowerShell alike.
  */
 export function shellLine(words: readonly string[], platform: NodeJS.Platform = process.platform): string {
   const plain = platform === "win32" ? /^(?!@)[\w@%+=:./-]+$/ : /^[\w@%+=:,./-]+$/;

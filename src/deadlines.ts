@@ -12,9 +12,8 @@ export interface Deadline extends Rostered {
 const MAX_DELAY_MS = 2_147_483_647;
 
 /**
- * Many deadlines on one timer. Nearly every request ends long before its deadline, so setting and clearing one must cost next
- * to nothing: the timer moves only when an earlier deadline comes, and looks around when it fires.
- * It never keeps the process alive.
+ * Many deadlines on one unref'd timer. Nearly every request ends long before its deadline, so setting and clearing one must be almost
+ * free: the timer is re-armed only for an earlier deadline, and scans all entries when it fires.
  */
 export class Deadlines {
   readonly #entries = new Roster<Deadline>();
@@ -71,7 +70,7 @@ export class Deadlines {
     }
     if (next < this.#timerAt) this.#arm(next);
     for (const entry of due) {
-      // One that was told may have cleared or moved those after it.
+      // The callback of an earlier entry may have cleared or moved this one.
       if (entry.place < 0 || entry.dueAt > now) continue;
       this.#entries.delete(entry);
       entry.onDue();

@@ -1,7 +1,7 @@
 import { isAbsolute, parse } from "node:path";
 import { builtin } from "./builtin.ts";
 
-/** The module is not imported: that takes the first call a millisecond, and hardly any needs it. */
+/** `node:os` is loaded on first use: most calls do not need it, and a static import costs the first one a millisecond. */
 const SOURCES: readonly (() => string)[] = [
   () => builtin("node:os").homedir(),
   () => builtin("node:os").userInfo().homedir,

@@ -1,6 +1,6 @@
 import { HOST_CONTEXT_KEY } from "./contract.ts";
 
-/** The parameters of a call with what only the host may say of itself, whatever the model wrote there. @throws what a getter throws. */
+/** A copy of a call's parameters with the host's own context in it; one that the model wrote is overwritten. @throws what a getter throws. */
 export function withHostContext(params: object, context: object): Record<string, unknown> {
   // The key comes first: what is added to a copy costs V8 a hidden class for each call, and slow reads after it (Node 20).
   const given: Record<string, unknown> = { [HOST_CONTEXT_KEY]: context, ...params };

@@ -1,6 +1,6 @@
 /**
- * A regular expression that is made when it is first used. For classes of characters of all scripts: V8 reads every literal
- * of a file that it loads, and those take it a millisecond each.
+ * A regular expression that is compiled on first use. For Unicode property classes: V8 parses every regular expression literal of a
+ * file when it loads the file, and these take it a millisecond each.
  */
 export function lazyRegExp(pattern: string, flags: string): () => RegExp {
   let made: RegExp | undefined;

@@ -2,7 +2,7 @@
 const ADDRESS =
   /\bhttps?:\/\/(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?\])(?::\d{1,5})?(?:(?:\/[\w.-]{1,40}){0,3}\/(?:mcp|sse|messages?))?(?=\/?(?:[\s"'`),;.]|$))/i;
 
-/** Where a program that says nothing over stdio seems to listen instead, by what it wrote. */
+/** The local URL that a program logged, if any: a server that is silent on stdio may have been started in HTTP mode. */
 export function listeningAt(written: readonly string[]): string | undefined {
   for (const text of written) {
     const [address] = ADDRESS.exec(text) ?? [];

@@ -4,7 +4,7 @@ const ATTEMPTS = 6;
 const PAUSE_MS = 20;
 
 /**
- * Whether Windows may soon allow what it refuses now: it refuses while a file is being deleted, read by another program, or
+ * Whether a file system error of Windows is transient: it refuses access while a file is being deleted, held open by another program, or
  * scanned for viruses.
  */
 export function isMomentary(error: unknown): boolean {
@@ -12,7 +12,7 @@ export function isMomentary(error: unknown): boolean {
   return process.platform === "win32" && ["EPERM", "EACCES", "EBUSY"].includes(code);
 }
 
-/** Does the work again while it is refused for a moment, for at most 300 ms. @throws what the work throws. */
+/** Retries file system work on transient errors, for at most 300 ms. @throws what the work throws. */
 export async function insisting<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {

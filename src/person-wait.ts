@@ -2,13 +2,12 @@ import { alarm } from "./alarm.ts";
 import { clock } from "./clock.ts";
 
 /**
- * Says whether a connection waits for a person who signs in. That time is the person's: deadlines of requests on the
- * connection do not run meanwhile, and begin anew afterwards.
+ * Suspends the deadlines of a connection's requests while a person signs in; they start over when the sign-in has ended.
  */
 export class PersonWait {
   #waiting = 0;
   #endedAt = Number.NEGATIVE_INFINITY;
-  /** What whoever comes to wait as well is told, once it is known. */
+  /** The message for callers that join the wait later; undefined until it is known what is waited for. */
   said: string | undefined;
 
   /** Begins a wait; the returned function ends it, once. */
@@ -30,7 +29,7 @@ export class PersonWait {
     return Math.max(0, this.#endedAt + timeoutMs - clock.now());
   }
 
-  /** Does the work after so many milliseconds, not counting the time a person takes. The returned function cancels it. */
+  /** A timeout that is suspended with the wait. The returned function cancels it. */
   alarm(timeoutMs: number, work: () => void): () => void {
     const onDue = (): void => {
       const more = this.putOff(timeoutMs);

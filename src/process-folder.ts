@@ -11,7 +11,7 @@ export function processFolder(): string {
   }
 }
 
-/** A path as it is meant in this process, absolute. @throws AdapterError as `processFolder` does, where it is relative. */
+/** The absolute form of a path that is relative to the working directory of this process. @throws AdapterError as `processFolder` does, where it is relative. */
 export function fromProcessFolder(path: string): string {
   return isAbsolute(path) ? resolve(path) : resolve(processFolder(), path);
 }

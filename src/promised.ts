@@ -1,4 +1,4 @@
-/** Calls asynchronous work. An error that it throws before it returns a promise becomes a rejection too. */
+/** `Promise.try` with one argument, without a closure: an error that is thrown synchronously becomes a rejection. */
 export function promised<A, T>(work: (argument: A) => Promise<T>, argument: A): Promise<T> {
   try {
     return work(argument);

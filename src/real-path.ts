@@ -23,7 +23,7 @@ function found(path: string, system: (path: string) => string): string {
   try {
     return system(path);
   } catch (error) {
-    // Windows cannot say it on drives that its mount manager does not know (RAM disks, encrypted folders); Node looks itself.
+    // Windows cannot resolve paths on drives that its mount manager does not know (RAM disks, encrypted folders); Node's own walk can.
     if ((error as NodeJS.ErrnoException).code === "EISDIR") return realpathSync(path);
     throw error;
   }

@@ -8,7 +8,7 @@ const MAX_SECRETS = 4096;
 /** The lines of a private key may be shown one by one, or with other line ends. */
 const LINE_END = /\r\n|\r|\n/;
 const MAX_LINES = 100;
-/** A hash is of the newest `MIN_PIECE` characters: by then an older one is shifted out of it. */
+/** Each character shifts the hash by this much, so that it covers exactly the latest `MIN_PIECE` characters. */
 const HASH_SHIFT = 3;
 const HASHES = 1 << (HASH_SHIFT * MIN_PIECE);
 
@@ -40,7 +40,7 @@ export class Redactor {
     return this.#search.masked(text);
   }
 
-  /** The same for the end of a text whose beginning was dropped without a mark. */
+  /** As `text`, for a text whose beginning was dropped without a mark: a secret may have been cut there. */
   end(text: string): string {
     return this.text(CUT + text).slice(CUT.length);
   }
@@ -50,7 +50,7 @@ export class Redactor {
     return this.#copy(value, except) as T;
   }
 
-  /** What is excepted is meant at the top only: a server may use the same names further down. */
+  /** `except` applies to the top level only: a server may use the same names further down. */
   #copy(value: unknown, except: ReadonlySet<string> | undefined): unknown {
     if (typeof value === "string") return this.text(value);
     if (Array.isArray(value)) return value.map((item) => this.#copy(item, undefined));
@@ -71,8 +71,8 @@ export class Redactor {
 }
 
 /**
- * Looks for many secrets in one pass: only those are looked for one by one whose first or last characters are in the text at
- * all.
+ * A search for many secrets at once. A rolling hash finds in one pass which secrets have their first or last six characters in the
+ * text; only those are searched for one by one.
  */
 class Search {
   readonly #byBeginning = new Map<string, string[]>();
@@ -132,8 +132,8 @@ const BEGINS = 1;
 const GOES_ON = 2;
 
 /**
- * What is to be masked of a text, by character, so that its size does not depend on the number of the spans, which may be of
- * many secrets. Spans that overlap have one mask: a secret may contain another.
+ * The characters of a text that are to be masked, one byte each: its size does not grow with the number of matches. Overlapping
+ * matches share one mask, since a secret may contain another.
  */
 class Cover {
   readonly #cells: Uint8Array;

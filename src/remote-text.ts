@@ -24,7 +24,7 @@ export function quoteText(text: string, characters: number, partial = false): st
   return line === "" ? "" : cut(line, characters, partial);
 }
 
-/** The same for a person who decides by it: a cut text says how long it is. */
+/** As `quoteText`, for a text that a person is asked to approve: a truncated one says how long the whole is. */
 export function quoteOpenly(text: string, characters: number): string {
   const line = quoteText(text, characters);
   return text.length > characters ? `${line} (${text.length} characters in all)` : line;

@@ -2,11 +2,11 @@ import { randomUUID } from "node:crypto";
 import { open, rename, unlink } from "node:fs/promises";
 import { insisting } from "./momentary.ts";
 
-/** How the name of a file ends while it is written; before that stand the name of the file it becomes, and a dot. */
+/** The suffix of the temporary file that becomes `<name>`: it is called `<name>.<uuid>.tmp`. */
 export const DRAFT = ".tmp";
 
 /**
- * Writes a file beside and renames it into place, so that a reader never meets half a file; nobody else can read it meanwhile.
+ * Replaces a file atomically: writes a private temporary file beside it, syncs it, and renames it into place.
  * @throws the system's error; the file is then as it was
  */
 export async function replaceFile(path: string, text: string, mode = 0o600): Promise<void> {

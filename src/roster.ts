@@ -1,12 +1,13 @@
-/** What a roster keeps of its members in themselves; in one roster at a time. */
+/** The bookkeeping that a member holds for its roster; a member is in one roster at a time. */
 export interface Rostered {
   /** Its place in the roster; -1 while it is in none. */
   place: number;
 }
 
 /**
- * Who is in, in no order. Adding and removing allocate nothing, which a Set cannot promise: one that is filled and emptied all the
- * time leaves its outgrown tables behind, and once it is old they keep alive, until the next full collection, all that was in it.
+ * An unordered set of members that know their own index (an intrusive set with swap-remove). Adding and removing allocate nothing. A
+ * `Set` that is constantly filled and emptied leaves outgrown tables behind, which keep former members alive until the next full
+ * garbage collection.
  */
 export class Roster<T extends Rostered> {
   readonly #members: T[] = [];

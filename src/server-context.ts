@@ -1,7 +1,7 @@
 import type { ServerContext } from "./contract.ts";
 import { defined } from "./defined.ts";
 
-/** What a host is told with every question: for which server it is, in which session and folder. */
+/** The context of every request to a host's services: the server it is for, the session and working directory, and its cancellation. */
 export function serverContext(
   server: string,
   { cwd, sessionId }: { readonly cwd?: string | undefined; readonly sessionId?: string | undefined },

@@ -38,7 +38,7 @@ export interface OAuthSettings {
   readonly parameters?: Readonly<Record<string, string>>;
 }
 
-/** Those of the settings that must never be shown. */
+/** The settings that are secrets, for the redactor. */
 export function oauthSecrets({ clientSecret, privateKey, assertion, identityProvider }: OAuthSettings): string[] {
   const secrets = [clientSecret, privateKey, assertion, identityProvider?.clientSecret, identityProvider?.idToken];
   return secrets.filter((secret) => secret !== undefined);

@@ -4,7 +4,7 @@ import { quoteOpenly } from "./remote-text.ts";
 
 const LINE_CHARACTERS = 1000;
 
-/** What a person reads who is asked whether a server may start: what runs or is reached, and what it is given, a line each. */
+/** The lines of the question whether a server may start: the command or URL, then everything that it is given. */
 export function startLines({
   command,
   args,

@@ -1,6 +1,6 @@
 import { CUT, cut } from "./cut.ts";
 
-/** Of 8 KiB that are kept: each character is paid for, and the details have the rest. */
+/** Of the 8 KiB that are kept: the model pays for every character, and the details have the rest. */
 const SHOWN_CHARACTERS = 2000;
 const REASON_CHARACTERS = 300;
 const QUOTED_SOURCE_CHARACTERS = 200;
@@ -15,7 +15,7 @@ const QUOTED_SOURCE = /^(?:[^\n]*\n)?(?:[ \t]*\^+|[ \t]{99,})\n/gm;
 const NAMES_A_FAILURE =
   /^\W*(?:error|fatal|panic|failed|cannot|could not)\b|(?<!\w)\w*(?:error|exception|fatal|panic)["\]]?:|panicked at/i;
 
-/** What a server's stderr tells of its end: the newest of it, without where in its code that was, and the reason. */
+/** The part of a failed server's stderr that an error quotes: its end, without stack traces, preceded by the line that names the failure. */
 export function stderrEnding(stderr: string): string {
   const text = stderr
     .replace(QUOTED_SOURCE, (source) => (source.length > QUOTED_SOURCE_CHARACTERS ? "" : source))
@@ -34,7 +34,7 @@ export function stderrEnding(stderr: string): string {
   return `${shown}\n${endOf(text, SHOWN_CHARACTERS - shown.length)}`;
 }
 
-/** Not from the beginning of a line: a log's last long line may be nearly all there is. */
+/** Not cut at a line break: the last line may be nearly all there is. */
 function endOf(text: string, characters: number): string {
   return text.length <= characters ? text : CUT + text.slice(-characters).replace(/^[\udc00-\udfff]/, "");
 }

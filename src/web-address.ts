@@ -19,7 +19,7 @@ export function isLoopback({ hostname }: URL): boolean {
   return hostname === "localhost" || hostname.endsWith(".localhost") || /^(127\.[\d.]+|\[::1\])$/.test(hostname);
 }
 
-/** What a person who looks at the address may be deceived by, as a sentence; nothing if nothing is known (Elicitation, Safe URL Handling). */
+/** A warning about an address that may not be what it looks like, such as Punycode or user information (Elicitation, Safe URL Handling). */
 export function deceptionIn({ hostname, username, password }: URL): string | undefined {
   if (/(?:^|\.)xn--/.test(hostname)) return "Its name has letters of other alphabets, and may look like another name.";
   return username === "" && password === "" ? undefined : "What stands before the @ is not its name.";

@@ -1,6 +1,6 @@
 import type { JsonRpcMessage, JsonRpcRequest, RequestId } from "./jsonrpc.ts";
 
-/** What the connection must do for a dialect; read once by `Transport.adopt`. */
+/** The transport features that a dialect needs; passed once to `Transport.adopt`. */
 export interface Wire {
   /** The revision to name in `MCP-Protocol-Version` on every request from now on; servers of revisions before the header pass it over. */
   readonly versionHeader: string;
@@ -8,11 +8,11 @@ export interface Wire {
   readonly sessions: boolean;
   /** A broken response stream may be resumed by GET with `Last-Event-ID`. */
   readonly resumable: boolean;
-  /** The server may have questions for us that belong to no response stream: a stream of their own stands open during calls. */
+  /** The server may send requests outside of any response stream: a GET stream is kept open for them during calls. */
   readonly listens: boolean;
 }
 
-/** What a result means: the end, or a question that must be answered by a new request. */
+/** The meaning of a result: the final one, or a request for input that a new request must carry the answer to. */
 export type Outcome =
   | { readonly kind: "complete"; readonly result: unknown }
   | { readonly kind: "input_required"; readonly requests: Readonly<Record<string, unknown>>; readonly state?: string }
@@ -25,12 +25,12 @@ export interface ServerIdentity {
   readonly instructions?: string;
 }
 
-/** One way of speaking MCP. Chosen once, when a connection opens. Pure: it holds no connection and waits for nothing. */
+/** One variant of the protocol, chosen when a connection opens. Pure: it turns values into messages and back, and does no I/O. */
 export interface Dialect {
   readonly version: string;
   readonly server: ServerIdentity;
   readonly wire: Wire;
-  /** The method by which a server proves alive. */
+  /** The method of a liveness check. */
   readonly aliveMethod: string;
   encode(
     id: RequestId,
@@ -41,7 +41,7 @@ export interface Dialect {
   /** HTTP headers that mirror the message; `inputSchema` is that of the called tool. */
   headers(message: JsonRpcMessage, inputSchema?: unknown): Readonly<Record<string, string>>;
   decode(method: string, result: unknown): Outcome;
-  /** The notice that gives up on a request, or nothing where closing its own stream says so. */
+  /** The notification that cancels a request; nothing where closing the request's own stream does that. */
   cancelNotice(id: RequestId, reason: string, ownStream: boolean): JsonRpcMessage | undefined;
   /** Whether this revision knows the method as a client's request. */
   knows(method: string): boolean;
@@ -55,7 +55,7 @@ export interface EncodeOptions {
   readonly progressToken?: RequestId;
 }
 
-/** What we say of ourselves when a connection opens. */
+/** What the client declares of itself in the handshake. */
 export interface ClientIdentity {
   readonly info: { readonly name: string; readonly version: string; readonly title?: string };
   readonly capabilities: Readonly<Record<string, unknown>>;

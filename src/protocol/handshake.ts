@@ -4,7 +4,7 @@ import { handshakeServerMayAsk, revisionKnows } from "./versions.ts";
 
 const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
 
-/** The way of speaking of every revision that begins with `initialize`; they differ by what `versions.ts` says. */
+/** The dialect of every revision that begins with `initialize`; what differs between them is in `versions.ts`. */
 export function handshakeDialect(version: string, server: ServerIdentity, client: ClientIdentity): Dialect {
   return {
     version,

@@ -2,7 +2,7 @@ const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 /** Blanks, tabs and Latin-1, no line ends and no NUL (RFC 9110, section 5.5). */
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Would change where a message goes or how it is framed, which only the transport can know. */
+/** Headers that decide where a message goes or how it is framed: only the transport may set them. */
 const FRAMING: ReadonlySet<string> = new Set([
   "connection",
   "content-length",

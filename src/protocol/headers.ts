@@ -41,7 +41,7 @@ export function encodeHeaderValue(value: string): string {
   return `=?base64?${btoa(binary)}?=`;
 }
 
-/** An argument, by its name within another one. Places share what is above them: many deep ones must not cost their depth each. */
+/** The path of an argument, as a linked list: paths share their prefixes, so that many deep ones do not take memory for each level. */
 interface Place {
   readonly name: string;
   readonly within: Place | undefined;

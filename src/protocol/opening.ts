@@ -26,7 +26,7 @@ import {
   spokenFor,
 } from "./versions.ts";
 
-/** What happened after the opening sent a message. */
+/** The outcome of sending one message of the handshake. */
 export type Probe =
   | { readonly kind: "reply"; readonly message: JsonRpcMessage }
   | { readonly kind: "rejected"; readonly status: number; readonly body: string }
@@ -38,15 +38,15 @@ export type Probe =
 export interface OpeningStep {
   readonly message: JsonRpcMessage;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The old connection is of no use for this message. */
+  /** Send it on a new connection: the old one is closed, or would refuse it. */
   readonly fresh?: boolean;
-  /** Tried after a refusal that may be the last word: an answer is not waited for long. */
+  /** A guess after a refusal: it gets only a short time to be answered. */
   readonly isGuess?: boolean;
   /** Headers and session handling that must hold before the message is sent. */
   readonly adopt?: Wire;
 }
 
-/** Why an opening found no dialect. Words are made elsewhere. */
+/** Why the handshake failed, as facts; `session/connect.ts` turns them into errors. */
 export type OpeningFailure =
   /** `answered` is one version or several, `named` the list as it came. */
   | {
@@ -61,7 +61,7 @@ export type OpeningFailure =
 
 export type OpeningResult = { readonly dialect: Dialect } | { readonly failure: OpeningFailure };
 
-/** Negotiation as a coroutine: yields what to send, is resumed with what came back, returns the choice. */
+/** The handshake without I/O, as a generator: it yields messages to send, is resumed with their outcomes, and returns the dialect. */
 export type Opening = Generator<OpeningStep, OpeningResult, Probe>;
 
 /** Ids of the opening's own requests; those of the session come after them. */
@@ -113,7 +113,7 @@ function* handshake(client: ClientIdentity, fresh: boolean): Opening {
   if (reading.kind === "error" && named !== undefined && !named.includes(SELF_DESCRIBING))
     return yield* otherVersion(client, reading.error, named);
 
-  // Who does not know `initialize` will answer; who refuses it for a reason may answer nothing else.
+  // A server that does not know `initialize` will answer; one that refuses it for another reason may stay silent from now on.
   const isGuess = reading.kind === "error" && reading.error.code !== METHOD_NOT_FOUND && named === undefined;
   const forward = yield* discover(client, true, isGuess);
   if ("dialect" in forward) return forward;
@@ -204,7 +204,7 @@ function* discover(client: ClientIdentity, afterFailure = false, isGuess = false
   return outcome.kind === "invalid" ? failure({ kind: "refused", rpcError: unreadable(outcome.reason) }) : { dialect };
 }
 
-/** A server may end with its refusal: the next message is then for a fresh one. */
+/** Sends a message after a refusal; once more on a new connection if the server closed the old one, as some do when they refuse. */
 function* again(step: OpeningStep): Generator<OpeningStep, Probe, Probe> {
   const probe = yield step;
   return probe.kind === "closed" && step.fresh !== true ? yield { ...step, fresh: true } : probe;
@@ -222,7 +222,7 @@ function discoverStep(client: ClientIdentity, id: number): OpeningStep {
   return { message, adopt: statelessWire(), headers: mirrorHeaders(message) };
 }
 
-/** A refusal's body answers one request. */
+/** The body of an HTTP refusal holds one answer, so only the first message counts. */
 const FIRST_ALONE = { batchElements: 1, nestedLevels: LIMITS.nestedLevels };
 
 type Reading =
@@ -230,7 +230,7 @@ type Reading =
   | { readonly kind: "error"; readonly error: JsonRpcErrorObject }
   | { readonly kind: "other" };
 
-/** What a probe says, whether the answer came as a message or as the body of a refusal. */
+/** The JSON-RPC answer in a probe, whether it came as a message or as the body of an HTTP refusal. */
 function read(probe: Probe): Reading {
   if (probe.kind === "reply") {
     const { message } = probe;
@@ -247,12 +247,12 @@ function read(probe: Probe): Reading {
   return { kind: "other" };
 }
 
-/** A refusal of the request itself, not of who sent it or how often. */
+/** Whether an HTTP status refuses the request itself, rather than its authorization or its rate. */
 function refusesRequest(status: number): boolean {
   return status >= 400 && status < 500 && status !== 401 && status !== 403 && status !== 408 && status !== 429;
 }
 
-/** An answer that says nothing, as the error that it amounts to. */
+/** The error that stands for an unusable answer. */
 function unreadable(message: string): JsonRpcErrorObject {
   return { code: 0, message };
 }

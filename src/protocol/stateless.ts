@@ -10,7 +10,7 @@ const META = "io.modelcontextprotocol/";
 const TYPE_CHARACTERS = 100;
 const MAY_ASK_BACK: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
 
-/** The way of speaking in which every request describes itself and nothing is remembered between requests. */
+/** The dialect of 2026-07-28: stateless, every request carries version, client and capabilities in its `_meta`. */
 export function statelessDialect(client: ClientIdentity, server: ServerIdentity): Dialect {
   return {
     version: SELF_DESCRIBING,
@@ -48,7 +48,7 @@ export function statelessRequest(
   return { jsonrpc: "2.0", id, method, params: withMeta(params, meta) };
 }
 
-/** The HTTP headers of a request that somebody else made: those of this revision if it declares its revision itself. */
+/** The HTTP headers of a raw request, which the caller wrote: it needs those of this revision if its `_meta` names a revision. */
 export function headersOfDeclared(message: JsonRpcRequest): Readonly<Record<string, string>> {
   const meta = message.params?.["_meta"];
   const revision = isObject(meta) ? meta[`${META}protocolVersion`] : undefined;

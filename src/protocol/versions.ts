@@ -4,7 +4,7 @@ export const REVISIONS: readonly string[] = ["2024-11-05", "2025-03-26", "2025-0
 /** The revision offered in `initialize`. */
 export const OFFERED = "2025-11-25";
 
-/** The revision in which every request describes itself. */
+/** The stateless revision, in which every request carries its version, client and capabilities. */
 export const SELF_DESCRIBING = "2026-07-28";
 
 /** Whether it is a revision we speak that begins with `initialize`. */
@@ -23,6 +23,7 @@ export function spokenFor(answered: string): string {
   return answered === DRAFT ? "2024-11-05" : answered;
 }
 
+/** The first and the last revision that has a method. */
 type Since = readonly [first: string, last: string];
 
 const ALL: Since = ["2024-11-05", "2026-07-28"];
@@ -57,7 +58,7 @@ const CLIENT_REQUESTS: ReadonlyMap<string, Since> = new Map<string, Since>([
 const ELICITATION = "2025-06-18";
 const ELICITATION_MODES = "2025-11-25";
 
-/** Of what a client is able to do, what the revision has: strict servers refuse to read the rest. */
+/** The client capabilities that exist in the revision: strict servers refuse to parse others. */
 export function declarable(
   capabilities: Readonly<Record<string, unknown>>,
   revision: string,

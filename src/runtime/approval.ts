@@ -18,12 +18,12 @@ export interface ApprovalOptions {
   readonly redactor: Redactor;
 }
 
-/** Asks the host before a server is started and before a tool is called, and knows what holds where nobody can be asked. */
+/** Asks the host before a server is started and before a tool is called; a host without an `approve` service is decided for by `trust`. */
 export class Approval {
   readonly #options: ApprovalOptions;
   /** Starts that were allowed: that exact entry, in that session. */
   readonly #allowed = new Set<string>();
-  /** Questions on their way to the person: parallel first calls ask once. */
+  /** Start questions in flight, by `startKey`: parallel first calls share one. */
   readonly #asking = new Map<string, Promise<Verdict>>();
 
   constructor(options: ApprovalOptions) {
@@ -31,7 +31,7 @@ export class Approval {
   }
 
   /**
-   * Returns whether somebody was waited for, so that it may be other settings that count now.
+   * Makes sure that the server may start. Returns whether that took a question: the settings may have changed while it was open.
    * @throws AdapterError `denied`, `cancelled`. Nothing was started then.
    */
   async start(scope: Scope, spec: ServerSpec, cancellation: Cancellation): Promise<boolean> {
@@ -53,16 +53,16 @@ export class Approval {
       const verdict = await asking;
       if (cancellation.cancelled) throw new AdapterError("cancelled", { server });
       if (verdict === "refused") throw startDenied(spec, "refused");
-      // Withdrawn by the step that asked first: this one asks again.
+      // `withdrawn`: the step that had asked was cancelled, so this one asks anew.
       if (verdict === "allowed") this.#remember(key);
     }
     return true;
   }
 
-  /** Whether a call of this tool has to be asked about at all. */
+  /** Whether this tool needs an approval before it is called. */
   asks(scope: Scope, spec: ServerSpec, tool: string): boolean {
     if (this.#options.services.approve === undefined) return false;
-    // A project may say what needs no question of its own servers, as it was shown before the start; over the user's it may not.
+    // A project's `autoApprove` counts only for its own servers, where the person saw it when they approved the start.
     if (spec.autoApproveFrom === "project" && !this.#trusts(spec)) {
       if (spec.origin !== "project" || !this.#allowed.has(startKey(scope, spec))) return true;
     }
@@ -135,13 +135,13 @@ export function startDenied(
   });
 }
 
-/** That exact entry, and what its project wants called without asking, in that session. */
+/** What an approved start is remembered by: this exact entry, with what its project wants called without asking, in this scope. */
 function startKey(scope: Scope, spec: ServerSpec): string {
   const { name, configPath, fingerprint } = spec;
   return JSON.stringify([scope.key, configPath, name, fingerprint, unasked(spec)]);
 }
 
-/** What a project's file wants called without asking of its own server. */
+/** The `autoApprove` that a project's file sets for its own server. */
 function unasked({ origin, autoApprove, autoApproveFrom }: ServerSpec): ServerSpec["autoApprove"] | undefined {
   return origin === "project" && autoApproveFrom === "project" ? autoApprove : undefined;
 }
@@ -149,8 +149,8 @@ function unasked({ origin, autoApprove, autoApproveFrom }: ServerSpec): ServerSp
 type Verdict = "allowed" | "refused" | "withdrawn";
 
 /**
- * What the person reads before a server starts: all that decides what runs, and what of theirs it gets. The values of secret
- * variables are nobody's to read.
+ * The question before a server starts: everything that decides what runs, and what it gets of the person's environment. The values
+ * of secret variables are masked.
  */
 export function startRequest(spec: ServerSpec, cwd: string, known: Redactor): ApprovalRequest {
   const { name: server, endpoint, configPath, variables } = spec;
@@ -178,7 +178,10 @@ export function startRequest(spec: ServerSpec, cwd: string, known: Redactor): Ap
   };
 }
 
-/** Of a project's only what it does not know is masked: what it writes itself, made to look like a secret, would hide what runs. */
+/**
+ * Of a project's entry only values of the person's own variables are masked: a project could make its command look like a secret, to
+ * hide what runs.
+ */
 function maskFor({ origin, secrets, variables }: ServerSpec, known: Redactor): Redactor {
   if (origin !== "project") return known;
   const redactor = new Redactor();

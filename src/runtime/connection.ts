@@ -19,7 +19,7 @@ export class Connection {
   readonly session: Session;
   readonly input: InputPort;
   readonly limits: Limits;
-  /** It was closed on purpose: what it was used for must not bring its server up again. */
+  /** It was closed on purpose: a request that fails because of that must not reconnect. */
   isDropped = false;
   readonly #listings = new Map<ListKind, Listing>();
   #users = 0;
@@ -32,7 +32,7 @@ export class Connection {
     this.limits = options.limits;
   }
 
-  /** Somebody uses it, also where nothing is on the wire for them at the moment. Each calls `release` once. */
+  /** Counts a user, who calls `release` once; a connection in use is not closed when it is replaced. */
   hold(): void {
     this.#users++;
   }
@@ -42,7 +42,7 @@ export class Connection {
     if (this.#onFree !== undefined) this.#tellFree();
   }
 
-  /** Calls back once, as soon as nobody uses it. */
+  /** Calls the listener once, as soon as the last user has released it. */
   whenFree(listener: () => void): void {
     this.#onFree = listener;
     this.#tellFree();

@@ -6,10 +6,10 @@ import type { Redactor } from "../redactor.ts";
 
 const MESSAGE_CHARACTERS = 4000;
 
-/** Hosts whose log failed: each is told once. */
+/** Hosts whose log service failed, so that each is warned of only once. */
 const warned = new WeakSet<HostServices>();
 
-/** Gives the host a log entry, without known secrets. Never throws: a host whose log fails must not lose an answer for it. */
+/** Passes a log entry to the host, with known secrets masked. Never throws: a failing log service must not cost a result. */
 export function logToHost(
   services: HostServices,
   redactor: Redactor,

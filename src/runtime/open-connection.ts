@@ -25,7 +25,7 @@ export interface OpenConnectionOptions {
   readonly authorizer: (spec: ServerSpec, attempt: Attempt) => Promise<Authorizer>;
 }
 
-/** How this plugin connects: transports by the server's settings, the host's services behind the server's questions. */
+/** Makes the function that opens connections: it picks the transport by the server's settings and wires the host's services to it. */
 export function connector(options: OpenConnectionOptions): Connect {
   return async (attempt) => {
     const { spec, scope } = attempt;
@@ -55,7 +55,7 @@ export function connector(options: OpenConnectionOptions): Connect {
   };
 }
 
-/** A server of the first revision's HTTP transport refuses the present one's POST; it is recognised, and spoken to its way. */
+/** Connects; if the server refuses Streamable HTTP, falls back to the HTTP+SSE transport of revision 2024-11-05. */
 async function openSession(factory: TransportFactory, options: ConnectOptions): Promise<Session> {
   try {
     return await connect(options);
@@ -65,13 +65,13 @@ async function openSession(factory: TransportFactory, options: ConnectOptions): 
     try {
       return await connect({ ...options, create: factory.createLegacy });
     } catch (legacyError) {
-      // The old transport was only a guess: unless it was cancelled, the first refusal is what the user should read.
+      // The fallback was only a guess: unless the caller cancelled, the first refusal is the error that helps.
       throw options.cancellation.cancelled ? legacyError : error;
     }
   }
 }
 
-/** The error that names the old transport, if that is what the server speaks; else the first refusal. */
+/** Probes for HTTP+SSE where the entry forbids it: an error that says the server speaks it, else the first refusal. */
 async function clearest(createLegacy: () => Transport, options: ConnectOptions, refusal: unknown): Promise<unknown> {
   const transport = createLegacy();
   try {

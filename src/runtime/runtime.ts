@@ -32,7 +32,7 @@ export interface RuntimeOptions {
   readonly clientInfo: ClientIdentity["info"];
 }
 
-/** A list, and the connection it came over: held for whoever asked, who releases it. */
+/** A list, and the connection it came over, which is held for the caller: it must call `release`. */
 export interface Discovered {
   readonly connection: Connection;
   readonly catalog: Catalog;
@@ -41,7 +41,7 @@ export interface Discovered {
 /** How long the real path of a working directory is remembered: the directory may be a link, and links change. */
 const REAL_PATH_MS = 1000;
 
-/** A step that may have to wait for a person, and shows that. */
+/** A step that shows a message while its server waits for a person to sign in. */
 interface Waiting extends Rostered {
   /** The key of its scope. */
   readonly key: string;
@@ -80,13 +80,13 @@ export class Runtime {
     this.settings = new Settings({ limits, redactor: this.redactor, registry: this.registry });
   }
 
-  /** Whose connections a call uses, by the context that its host injected. */
+  /** The scope of a call, from the context that its host injected. */
   scope(context: { readonly cwd?: unknown; readonly sessionId?: unknown } | undefined): Scope {
     const cwd = context?.cwd;
     const sessionId = context?.sessionId;
     const latest = this.#latestScope;
     const now = clock.now();
-    // Without one it is the process's own, which may move at any time.
+    // Without a `cwd` it is that of the process, which may change at any time, so nothing is remembered for it.
     const isKnown = latest !== undefined && cwd !== undefined && latest.cwd === cwd && latest.sessionId === sessionId;
     if (isKnown && now < latest.until) return latest.scope;
     const scope = this.#makeScope(cwd, sessionId);
@@ -114,7 +114,7 @@ export class Runtime {
     return this.connect(scope, spec, options).then((lease) => this.#list(lease, scope, spec, kind, options));
   }
 
-  /** Tells a step, until `end`, when its server waits for a person to sign in. `undefined` for a server that never does. */
+  /** Shows the step, until `end` is called, when its server waits for a person to sign in. `undefined` for a server that never signs in. */
   tellOfSignIn(
     scope: Scope,
     spec: ServerSpec,
@@ -136,7 +136,7 @@ export class Runtime {
   }
 
   async #end(): Promise<void> {
-    // Tokens that are being renewed are still written down.
+    // A token renewal in progress may finish: the server may have invalidated the old refresh token already.
     const connections = this.registry.shutdown().then(() => this.#signIns?.over());
     await atMost(Promise.all([connections, this.spill.clear()]), this.limits.shutdownMs, undefined);
     this.#deadlines.stop();
@@ -196,7 +196,7 @@ export class Runtime {
   }
 }
 
-/** One discovery on this connection, which is held if it succeeds; `again` says what to do about one that failed. */
+/** One discovery on this connection, which stays held for the caller if it succeeds; `again` handles a failure. */
 function list(
   connection: Connection,
   kind: ListKind,
@@ -215,7 +215,7 @@ function list(
           if (again === undefined || options.cancellation.cancelled) throw error;
           return again(error);
         } finally {
-          // Not before `again` has begun, and held what it goes on with: one out of use is closed by its last release.
+          // Only now that `again` has taken its own hold: the last release closes a connection that was replaced.
           connection.release();
         }
       },
@@ -224,7 +224,7 @@ function list(
 
 type Remedy = "none" | "socket" | "session";
 
-/** What may help a list request that failed on a connection made earlier. */
+/** How a list request that failed on an existing connection can be retried: not at all, on a fresh socket, or with a new session. */
 function remedyFor(error: unknown, connection: Connection): Remedy {
   if (!isAdapterError(error)) return "none";
   if (error.situation === "session.expired") return "session";
@@ -237,9 +237,9 @@ function remedyFor(error: unknown, connection: Connection): Remedy {
   return hasSessions && mayMeanDeadSession(error) ? "session" : "none";
 }
 
-/** Servers say in many ways that they no longer know a session: with most refusing statuses, and in words with any status. */
+/** Whether an error may mean that the server has lost the session: servers say so with almost any 4xx status, or only in words. */
 function mayMeanDeadSession({ situation, details }: AdapterError): boolean {
-  // What has no answer to the list may have an error for no request in particular.
+  // A server that did not answer the list may have sent an error without an id instead.
   if (situation === "protocol.noAnswer") return true;
   const { status, body, rpcError, asked } = details;
   if (asked === true) return false; // A new session would ask the person again.

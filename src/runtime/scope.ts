@@ -1,4 +1,4 @@
-/** Whose connections: those of one host session, of one project, or of a program without either. */
+/** The owner of connections: one host session, one project folder, or a program without either. Scopes never share a connection. */
 export interface Scope {
   /** `session:<id>`, `project:<real cwd>` or `library`. */
   readonly key: string;

@@ -6,7 +6,7 @@ import type { Transport } from "../transport/transport.ts";
 import type { Connection } from "./connection.ts";
 import type { Scope } from "./scope.ts";
 
-/** Everything one attempt to connect may use. */
+/** The inputs of one attempt to connect. */
 export interface Attempt {
   readonly spec: ServerSpec;
   readonly scope: Scope;
@@ -22,14 +22,15 @@ export interface Attempt {
 
 export type Connect = (attempt: Attempt) => Promise<Connection>;
 
+/** How long one caller waits, and what ends its wait early. */
 export interface Patience {
   readonly timeoutMs: number;
   readonly cancellation: Cancellation;
 }
 
 /**
- * One attempt to connect that several callers wait for, each with a deadline and a cancellation of its own. It is given up
- * when the last of them leaves.
+ * A single-flight attempt to connect: several callers wait for it, each with its own deadline and cancellation, and it is cancelled
+ * when the last of them has left.
  */
 export class SharedAttempt {
   readonly cancellation = new Cancellation();
@@ -38,7 +39,7 @@ export class SharedAttempt {
   readonly #onDeserted: () => void;
   #promise: Promise<Connection> | undefined;
   #waiters = 0;
-  /** The newest transport that it made: what it says of a failure. */
+  /** The latest transport that it created, for the diagnostics of a timeout. */
   transport: Transport | undefined;
 
   constructor(server: string, onDeserted: () => void) {
@@ -48,7 +49,7 @@ export class SharedAttempt {
 
   begin(promise: Promise<Connection>): void {
     this.#promise = promise;
-    // Every waiter may have left before it fails; they were told why.
+    // If every waiter has left before it fails, nobody else handles the rejection.
     promise.catch(nothing);
   }
 

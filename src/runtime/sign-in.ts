@@ -26,16 +26,16 @@ export interface SignInOptions {
   readonly wait: PersonWait;
 }
 
-/** Sign-ins of one plugin: what is in flight is shared through the store. */
+/** Creates the authorizers of one plugin. They share one token store, and through it the sign-ins in progress. */
 export class SignIns {
   #store: TokenStore | undefined;
 
-  /** Resolves when nothing is in flight any more; everybody who waited has given up before. */
+  /** Resolves when no sign-in or renewal is in progress any more; for shutdown, when every caller is gone. */
   async over(): Promise<void> {
     if (this.#store !== undefined) await workOver(this.#store);
   }
 
-  /** The authorizer of one server's connection; deadlines rest while it authorizes. */
+  /** The authorizer of one server's connection; request deadlines are suspended while it answers a challenge. */
   authorizer(spec: ServerSpec, options: SignInOptions): Authorizer {
     const { endpoint, name: server, origin, configPath } = spec;
     if (endpoint.kind !== "http")

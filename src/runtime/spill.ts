@@ -6,10 +6,10 @@ import { AdapterError } from "../errors.ts";
 import { withoutHalfCharacter } from "../half-character.ts";
 
 const PIECE_CHARACTERS = 2_097_152;
-/** Again on Windows, where a scanner may hold a file for a moment. */
+/** With retries, for Windows: a virus scanner may hold a file for a moment. */
 const REMOVE = { recursive: true, force: true, maxRetries: 3 } as const;
 
-/** Whole texts that were too long for the model, in private files until the session ends. */
+/** Keeps texts that are too long for the model in private temporary files until the session ends. */
 export class Spill {
   readonly #parent: string | undefined;
   #path: string | undefined;
@@ -80,7 +80,7 @@ export class Spill {
   }
 }
 
-/** Those of all sessions of this process. One hook does for them: Node warns of more than ten. */
+/** The folders of all sessions of this process, which share one exit listener: Node warns of more than ten. */
 const folders = new Set<string>();
 
 function removeFolders(): void {
@@ -93,7 +93,7 @@ function removeFolders(): void {
   }
 }
 
-/** In pieces, so that the bytes of the whole text need not be in memory beside it; each is made while the one before is written. */
+/** Encodes and writes in pieces, so that memory never holds the whole text twice; one piece is encoded while the one before is written. */
 async function writeText(file: FileHandle, text: string): Promise<void> {
   let writing: Promise<void> | undefined;
   for (let at = 0; at < text.length; ) {

@@ -3,10 +3,10 @@ import { AdapterError } from "../errors.ts";
 import { Roster } from "../roster.ts";
 import type { Step } from "./step.ts";
 
-/** The longest delay a timer can have; it never fires in practice. */
+/** The longest delay that a timer can have. */
 const FOR_EVER_MS = 2_147_483_647;
 
-/** The steps still running: they alone keep the host process alive, and shutdown cancels them. */
+/** The running steps of one plugin: while there are any, a timer keeps the host process alive; shutdown cancels them. */
 export class Steps {
   readonly #running = new Roster<Step>();
   #keepAlive: NodeJS.Timeout | undefined;
@@ -15,7 +15,7 @@ export class Steps {
   add(step: Step): void {
     this.#running.add(step);
     if (this.#running.size > 1 || this.#isOver) return;
-    // One timer for the plugin's life: holding and releasing it is much cheaper than making one for each step.
+    // One timer for the plugin's life: ref and unref are much cheaper than a new timer for each step.
     this.#keepAlive ??= setInterval(() => undefined, FOR_EVER_MS);
     this.#keepAlive.ref();
   }

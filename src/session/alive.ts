@@ -1,6 +1,6 @@
 import type { Deadline, Deadlines } from "../deadlines.ts";
 
-/** A server's proof that it is alive, asked for once at a time and awaited for a bounded time. */
+/** A liveness check: after a request was given up, the server must send any message within a bounded time. One runs at a time. */
 export class AliveProbe implements Deadline {
   dueAt = Number.POSITIVE_INFINITY;
   place = -1;
@@ -22,7 +22,7 @@ export class AliveProbe implements Deadline {
     this.#deadlines.set(this, this.#milliseconds);
   }
 
-  /** Any message will do, an error answer to the probe included. */
+  /** Called for any message of the server; even an error answer to the probe proves that it is alive. */
   end(): void {
     this.#deadlines.clear(this);
   }

@@ -1,9 +1,9 @@
 import type { JsonRpcErrorObject } from "../protocol/jsonrpc.ts";
 
-/** What a server is told in answer to a question of its own. */
+/** The response to a request that the server has sent (ping, roots, sampling, elicitation). */
 export type InputAnswer = { readonly result: unknown } | { readonly error: JsonRpcErrorObject };
 
-/** The answer to a question that cannot be answered. */
+/** The JSON-RPC error response to such a request. */
 export function errorAnswer(code: number, message: string): InputAnswer {
   return { error: { code, message } };
 }

@@ -16,7 +16,7 @@ export interface CallOptions extends RequestOptions {
   readonly totalMs: number;
 }
 
-/** A session, and who answers the questions of its server. */
+/** A session, and the port through which the host answers its server's questions. */
 export interface Conversation {
   readonly session: Session;
   readonly input: InputPort;
@@ -44,7 +44,7 @@ export function call(
   });
 }
 
-/** A call whose first answer is not its result. */
+/** A call whose first response was not its final result, with what is needed to send it again. */
 interface Unfinished {
   readonly method: string;
   readonly params: Readonly<Record<string, unknown>>;
@@ -104,7 +104,7 @@ async function showAddresses(
   );
 }
 
-/** What the host answers to the questions of a result, by the server's own keys, within `milliseconds`. */
+/** Asks the host all questions of an `input_required` result at once; its answers, by the server's own keys. */
 async function answers(
   { session, input, limits }: Conversation,
   method: string,

@@ -53,11 +53,11 @@ export interface LeftOut {
   readonly count?: number;
 }
 
-/** Of each kind. */
+/** Bounds the duplicates and the unusable items that are noted, each. */
 const MAX_NOTES = 50;
 /** Of a name that is too long to be one. */
 const NOTED_CHARACTERS = 100;
-/** Longer addresses are no names of resources. */
+/** A longer URI is left out as unusable. */
 const ADDRESS_CHARACTERS = 4096;
 
 export interface CatalogOptions {
@@ -66,7 +66,7 @@ export interface CatalogOptions {
   readonly limits: Pick<Limits, "nameCharacters">;
 }
 
-/** What the pages of one discovery say; each holds a list under the key of its kind. */
+/** Merges the pages of one discovery into a catalog, leaving out what cannot be used. */
 export function makeCatalog(
   kind: ListKind,
   pages: readonly Page[],

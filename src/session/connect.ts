@@ -94,7 +94,7 @@ function openingError(failure: OpeningFailure, line: Line, { server, pin }: Conn
   return line.errorOf(failure.probe) ?? new AdapterError("connect.exited", { server, ...line.transport.diagnostics() });
 }
 
-/** The connection while it is being opened: one exchange at a time, and whatever comes early is kept for the conversation. */
+/** The connection during the handshake: one message at a time. What else the server sends is buffered for the session that takes over. */
 class Line implements Sink {
   readonly #options: ConnectOptions;
   readonly #errors = new Map<Probe, unknown>();
@@ -117,10 +117,12 @@ class Line implements Sink {
     return this.#transport;
   }
 
+  /** The error behind a probe that reported a failure. */
   errorOf(probe: Probe): unknown {
     return this.#errors.get(probe);
   }
 
+  /** Replaces the transport by a new one, and opens it. */
   async fresh(): Promise<void> {
     if (this.#options.cancellation.cancelled) throw new AdapterError("cancelled", { server: this.#options.server });
     void this.#transport?.close();
@@ -130,14 +132,14 @@ class Line implements Sink {
     const generation = ++this.#generation;
     this.#transport = this.#options.create();
     this.#options.onTransport(this.#transport);
-    // A transport that was left behind may still report its end.
+    // The transport that was replaced may still report its end, which must not count for the new one.
     const sink: Sink = {
       message: (raw, to) => generation !== this.#generation || this.message(raw, to),
       closed: (error) => {
         if (generation === this.#generation) this.closed(error);
       },
     };
-    // If it is cancelled meanwhile, the line is abandoned, and the next exchange fails.
+    // A cancellation meanwhile sets `#closed`, so that the next exchange fails.
     await this.#transport.open(sink, this.#options.cancellation.signal);
   }
 
@@ -149,7 +151,7 @@ class Line implements Sink {
     return this.#ask(step, step.message.id);
   }
 
-  /** Hands the line over to the conversation, with what came early. */
+  /** Hands the connection over to the session, with the buffered messages. */
   become(make: (transport: Transport) => Session): Session {
     const session = make(this.transport);
     this.#target = session;
@@ -177,7 +179,7 @@ class Line implements Sink {
       messages.filter((message) => message !== answer),
       raw,
     );
-    // A timeout shows such a line: some servers answer under an id of their own.
+    // A response to no request of ours counts as a skipped line, which a timeout quotes: some servers answer under an id of their own.
     return answer !== undefined || this.transport.kind !== "stdio" || !messages.every(isResponse);
   }
 
@@ -198,7 +200,7 @@ class Line implements Sink {
     return message.id === id || message.id === String(id);
   }
 
-  /** A server may ping before it answers, and wait for the answer; everything else waits for the conversation. */
+  /** Buffers messages for the session, except pings: a server may wait for their answer before it finishes the handshake. */
   #keepEarly(messages: readonly JsonRpcMessage[], raw: Raw): void {
     const kept: JsonRpcMessage[] = [];
     for (const message of messages) {
@@ -280,17 +282,13 @@ class Line implements Sink {
     return probe;
   }
 
-  /** What broke off before the handshake was done never ran a tool: it is a failed connection. */
+  /** A connection that broke before the handshake was done is reported as a failure to connect: no tool can have run. */
   #asConnectError(error: unknown): unknown {
     if (!isSituation(error, "closed")) return error;
     const { server } = this.#options;
     const diagnostics = this.transport.diagnostics();
     if ("exitCode" in diagnostics) return new AdapterError("connect.exited", { server, ...diagnostics });
-    return new AdapterError("connect.failed", {
-      server,
-      reason: error.details.reason,
-      ...diagnostics,
-    });
+    return new AdapterError("connect.failed", { server, reason: error.details.reason, ...diagnostics });
   }
 
   #noAnswer(step: OpeningStep): AdapterError {

@@ -16,13 +16,13 @@ const DECLINED: InputAnswer = { result: { action: "decline" } };
 /** Client, Elicitation: forms are flat. A field without a type may still be a choice. */
 const FIELD_TYPES: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boolean", "array", undefined]);
 
-/** Share of the time that checks may take in the long run, and how much of it may be taken in advance. */
+/** A token bucket for the time that checks take: the share of time in the long run, and the burst. */
 const CHECK_SHARE = 0.1;
 const CHECK_MS = 1000;
 
 /**
- * Checks what the host gives for the forms of one server, one at a time: a server that asks many questions, each of which is
- * costly to check, must not hold up the host. What exceeds the time counts as fitting.
+ * Validates the host's answers to one server's forms against their schemas, one at a time. The time for it is rate-limited, so that a
+ * server with many costly schemas cannot stall the host; once it is used up, answers count as valid.
  */
 export class FormChecks {
   readonly #limits: Limits;
@@ -81,7 +81,7 @@ async function urlMode(params: Readonly<Record<string, unknown>>, ask: Ask): Pro
   return { result: { action: action === "accept" || action === "cancel" ? action : "decline" } };
 }
 
-/** The requested schema with plain fields, if it is that of a form. */
+/** The requested schema with nullable fields made plain; `undefined` if it is not the schema of a flat form. */
 function formOf(schema: unknown): Form | undefined {
   if (!isObject(schema) || schema["type"] !== "object" || !isObject(schema["properties"])) return undefined;
   const fields = Object.entries(schema["properties"]).map(([name, field]) => [name, withoutNull(field)] as const);
@@ -93,8 +93,8 @@ function isField(entry: readonly [string, unknown]): entry is readonly [string, 
 }
 
 /**
- * Many servers write an optional field as one that may be null, or is null by default. No form can show that, and no person can
- * type it: of two alternatives, the one that is not null is used.
+ * The field without the alternative `null`, and without a default of null: many servers write optional fields that way, and a form can
+ * neither show nor produce null.
  */
 function withoutNull(field: unknown): unknown {
   if (!isObject(field)) return field;
@@ -107,7 +107,7 @@ function withoutNull(field: unknown): unknown {
   return Array.isArray(values) ? { ...meant, enum: values.filter((value) => value !== null) } : meant;
 }
 
-/** The field as it is in each of its alternatives: types, or schemas. */
+/** The alternatives of a field with a list of types, or with `anyOf` or `oneOf`, each as a complete field. */
 function alternatives(field: Field): readonly Field[] {
   const { type, anyOf, oneOf, ...rest } = field;
   if (Array.isArray(type)) return type.map((each: unknown) => ({ ...field, type: each }));

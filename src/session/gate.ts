@@ -1,11 +1,11 @@
 import type { Limits } from "../limits.ts";
 
 export interface GateOptions {
-  /** Works that run at the same time. */
+  /** How many run concurrently. */
   readonly atOnce: number;
-  /** Works that may wait for their turn. */
+  /** How many may be queued. */
   readonly waiting: number;
-  /** What all works may hold together, those that run included; a single one may be larger. */
+  /** What all queued and running work may hold together; a single one may be larger. */
   readonly bytes: number;
 }
 
@@ -14,7 +14,9 @@ interface Work {
   readonly bytes: number;
 }
 
-/** Lets a bounded number of works run at once; a bounded number waits its turn, in order, and what exceeds that is dropped. */
+/**
+ * A concurrency limiter with a bounded FIFO queue: work beyond the queue, or beyond the bytes that all of it may hold, is dropped.
+ */
 export class Gate {
   readonly #options: GateOptions;
   readonly #waiting: Work[] = [];
@@ -25,12 +27,12 @@ export class Gate {
     this.#options = options;
   }
 
-  /** For the answers to what one server asks. */
+  /** The limiter for the responses to one server's requests. */
   static forAnswers({ openAnswers, waitingAnswers, questionBytes }: Limits): Gate {
     return new Gate({ atOnce: openAnswers, waiting: waitingAnswers, bytes: questionBytes });
   }
 
-  /** The work holds so many bytes until it is over, and must not reject. */
+  /** Runs, queues or drops the work, which must not reject. `bytes`: the memory it holds until it is over. */
   admit(run: () => Promise<void>, bytes: number): void {
     const { atOnce, waiting, bytes: limitBytes } = this.#options;
     if (this.#bytes > 0 && this.#bytes + bytes > limitBytes) return;

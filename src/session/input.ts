@@ -16,9 +16,12 @@ export interface InputOptions {
   readonly cwd?: string | undefined;
 }
 
-/** What a server asks of the host, whichever way the question came: one port, and every question gets an answer. */
+/**
+ * Passes a server's questions (roots, sampling, elicitation) to the host's services. Every question gets an answer, in both of the ways
+ * in which revisions let servers ask.
+ */
 export class InputPort {
-  /** What is declared to the server: only what the host offers. */
+  /** The client capabilities that are declared to the server: those that the host has a service for. */
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly #options: InputOptions;
   readonly #open = new Set<Cancellation>();
@@ -73,12 +76,12 @@ export class InputPort {
     }
   }
 
-  /** Nobody waits for the answers any more: open questions are withdrawn from the host. */
+  /** Cancels all open questions, since nobody waits for the answers any more. */
   withdraw(): void {
     for (const open of this.#open) open.cancel();
   }
 
-  /** What a host throws is its own: it may name its files, or its provider's key, and the server may be anybody's. */
+  /** Warns the host's process only: the error may hold paths or keys of the host, and the server must not see it. */
   #warn(method: string, error: unknown): void {
     if (this.#warned) return;
     this.#warned = true;
@@ -118,7 +121,7 @@ function isRoot(root: unknown): boolean {
   return isObject(root) && typeof root["uri"] === "string" && root["uri"].startsWith("file://");
 }
 
-/** Only revisions from 2025-11-25 on have lists of blocks; a single block stands by itself in all of them. */
+/** A list of one block as that block: lists exist only from 2025-11-25 on, a single block in every revision. */
 function plainest(content: unknown): unknown {
   return Array.isArray(content) && content.length === 1 ? content[0] : content;
 }

@@ -16,7 +16,7 @@ export interface DiscoverOptions {
   readonly cancellation: Cancellation;
 }
 
-/** One walk over all pages, and who waits for it. */
+/** One pass over all pages of a list, and the callers that wait for it. */
 class Walk {
   readonly cancellation = new Cancellation();
   readonly #waiters: Waiter[] = [];
@@ -49,8 +49,8 @@ class Walk {
 }
 
 /**
- * The list of one kind (tools, resources, ...) of one connection. Every discovery begins after it was asked for: whoever
- * asks while one is on the wire shares the next one. Pages whose bytes are unchanged are not parsed again.
+ * The list of one kind (tools, resources, ...) of one connection. A discovery always begins after the call that needs it: callers that
+ * arrive while a walk is in progress share the next one. Pages whose bytes are unchanged are not parsed again.
  */
 export class Listing {
   readonly #session: Session;
@@ -73,7 +73,7 @@ export class Listing {
     return this.#catalog;
   }
 
-  /** Discovery on connections that were idle failed: the next one asks the transport for a fresh one. */
+  /** Makes the next request of a page use a new HTTP connection, after one failed on a connection that had been idle. */
   askFresh(): void {
     this.#fresh = true;
   }
@@ -105,7 +105,7 @@ export class Listing {
     if (!walk.isWanted) this.#abandon(walk);
   }
 
-  /** The walk that begins next: once those who call together have called, so that they share it, or after the current one. */
+  /** The walk that begins next: in a microtask, so that simultaneous callers share it, or when the current one is over. */
   #following(): Walk {
     if (this.#next !== undefined) return this.#next;
     this.#next = new Walk();
@@ -218,7 +218,7 @@ export class Listing {
     if (this.#pages.length > count) this.#pages.length = count;
   }
 
-  /** Unchanged pages are the same objects, and make the same catalog. */
+  /** The catalog of these pages; the remembered one if all pages are unchanged, which are then the same objects. */
   #remember(pages: readonly Page[]): Catalog {
     const known = this.#catalog;
     if (

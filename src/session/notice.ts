@@ -7,18 +7,18 @@ import type { SendOptions, Transport } from "../transport/transport.ts";
 export interface NoticeOptions {
   readonly transport: Transport;
   readonly deadlines: Deadlines;
-  /** Time for an exchange of its own. */
+  /** How long its HTTP exchange may take. */
   readonly milliseconds: number;
-  /** Asked when that is over: while it says `true`, the exchange has as much time again. */
+  /** Asked when that time is over: `true` extends it by the same time. */
   readonly isOfUse?: () => boolean;
-  /** When it was asked for: what had to wait for its turn longer than that, and is of no use by then, is not sent. */
+  /** When the message became due: one that was queued for longer than `milliseconds`, and is of no use any more, is not sent. */
   readonly since?: number;
 }
 
 /**
- * Sends what nobody here waits for: a notice, or an answer to a question of the server. Resolves when it is handed over or given
- * up, and never rejects: if the connection is broken, the next request finds out.
- * Where all messages share one pipe it lives as long as the connection: a line that is half written cannot be taken back.
+ * Sends a message that expects no response: a notification, or the response to a request of the server. Resolves when it is sent or
+ * given up, and never rejects: if the connection is broken, the next request finds out.
+ * On stdio it has no timeout: a half-written line cannot be taken back.
  */
 export async function sendNotice(message: JsonRpcMessage, options: NoticeOptions): Promise<void> {
   const { transport, since = clock.now(), isOfUse, milliseconds } = options;
@@ -33,10 +33,10 @@ export async function sendNotice(message: JsonRpcMessage, options: NoticeOptions
   }
 }
 
-/** How long a message may take. Is itself the transport's `SendOptions`. */
+/** The timeout of one such message. It is also its `SendOptions`, so that both take one allocation. */
 class Patience implements SendOptions, Deadline {
   readonly cancellation = new Cancellation();
-  /** Nobody here would notice that it was lost: the server would go on waiting, or working. */
+  /** If it were lost on a stale connection, nobody here would notice, and the server would wait or work on. */
   readonly once = true;
   dueAt = Number.POSITIVE_INFINITY;
   place = -1;
@@ -47,7 +47,7 @@ class Patience implements SendOptions, Deadline {
     options.deadlines.set(this, options.milliseconds);
   }
 
-  /** An answer may be worth a sign-in to whoever waits for what comes of it; what is only told is not. */
+  /** A notification is not worth a sign-in. A response is, if a call waits for what the server does with it. */
   get quiet(): boolean {
     return this.#options.isOfUse === undefined;
   }

@@ -5,8 +5,8 @@ import type { Pending } from "./pending.ts";
 const SLOTS_AT_FIRST = 16;
 
 /**
- * The requests on the wire, by id; those of them that ask for a page of a list are known apart. The last bits of an id are its
- * slot, and an id whose slot is taken is passed over: so nothing is allocated for a request (see `Roster`).
+ * The requests in flight, by id: a hash table without collisions. The low bits of an id are its slot, and ids whose slot is taken are
+ * skipped, so that adding a request allocates nothing (see `Roster`). Requests for list pages are also kept in a list of their own.
  */
 export class PendingTable {
   #slots: (Pending | undefined)[] = new Array<Pending | undefined>(SLOTS_AT_FIRST).fill(undefined);
@@ -15,7 +15,7 @@ export class PendingTable {
   #nextId: number;
   #calls = 0;
 
-  /** Ids below `firstId` are somebody else's. */
+  /** Ids below `firstId` are not used. */
   constructor(firstId: number) {
     this.#nextId = firstId;
   }
@@ -24,7 +24,7 @@ export class PendingTable {
     return this.#size;
   }
 
-  /** How many of them may have side effects. */
+  /** How many requests in flight may have side effects. */
   get calls(): number {
     return this.#calls;
   }
@@ -74,14 +74,14 @@ export class PendingTable {
     return pending?.id === number ? pending : undefined;
   }
 
-  /** Whether it is an answer under an id that no request has had, or under none. */
+  /** Whether it is a response whose id belongs to no request that was ever sent. */
   isNobodys(message: JsonRpcMessage): boolean {
     if (!isResponse(message)) return false;
     const number = numberOf(message.id);
     return number === undefined || number <= 0 || number >= this.#nextId;
   }
 
-  /** Settles the request for a page whose answer is, but for its id, the one of last time. Whether there was one. */
+  /** If the message is an unchanged list page, settles the request for it without parsing. Returns whether it was one. */
   settleUnchanged(raw: Raw): boolean {
     for (const pending of this.#lists) {
       const result = pending.options.page?.match(raw, pending.id);

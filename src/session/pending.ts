@@ -14,9 +14,9 @@ export interface ProgressReport {
 }
 
 export interface RequestOptions {
-  /** Silence that ends the request; absent where somebody else keeps the time. */
+  /** Ends the request after this time without an answer or progress; absent where the caller has a timeout of its own. */
   readonly timeoutMs?: number;
-  /** Time in all, progress or not. */
+  /** Ends the request after this time whatever its progress. */
   readonly totalMs?: number;
   readonly cancellation?: Cancellation;
   readonly onProgress?: (report: ProgressReport) => void;
@@ -39,7 +39,7 @@ export type Answer =
       readonly status?: number | undefined;
     };
 
-/** Who made a pending request, and what it needs of them. */
+/** What a pending request needs of its session. */
 export interface PendingOwner {
   readonly deadlines: Deadlines;
   /** Milliseconds that the exchange of a settled request may still take. */
@@ -48,18 +48,21 @@ export interface PendingOwner {
   giveUp(pending: Pending, why: GaveUp): void;
 }
 
-/** One request on the wire: who waits for it, and until when. Is itself the transport's `SendOptions`. */
+/**
+ * One request in flight, with its deadline and its promise. It is also its `SendOptions`, deadline and cancel listener, so that a request
+ * takes one allocation.
+ */
 export class Pending implements SendOptions, Deadline, CancelListener {
   readonly id: number;
   readonly method: string;
   readonly options: RequestOptions;
   headers: Readonly<Record<string, string>> | undefined;
   settled = false;
-  /** It has an exchange of its own, which is not over. */
+  /** Its own HTTP exchange is not over yet. */
   exchanging = false;
   /** The status of the refusal whose body is the answer. */
   status: number | undefined;
-  /** An error that came on its own stream under an unknown id: quoted as the server's words if no answer follows. */
+  /** The message of an error response with an unknown id on its own stream: quoted if no answer follows. */
   aside = "";
   dueAt = Number.POSITIVE_INFINITY;
   place = -1;
@@ -85,7 +88,7 @@ export class Pending implements SendOptions, Deadline, CancelListener {
     this.#reject = reject;
   }
 
-  /** The clock begins to run, and a cancellation counts. */
+  /** Starts the deadline, and listens for the cancellation. */
   start(): void {
     if (this.options.timeoutMs !== undefined) {
       this.#startedAt = clock.now();
@@ -129,7 +132,7 @@ export class Pending implements SendOptions, Deadline, CancelListener {
     return Math.max(0, this.dueAt - clock.now());
   }
 
-  /** The seconds that were waited for, for a sentence: of silence, or in all. */
+  /** The timeout that ended it, in seconds, for the error message: that of silence, or the total. */
   get waitedSeconds(): number {
     const { timeoutMs = 0, totalMs } = this.options;
     const capped = totalMs !== undefined && clock.now() - this.#startedAt >= totalMs - 1;
@@ -143,7 +146,7 @@ export class Pending implements SendOptions, Deadline, CancelListener {
     this.options.onProgress?.(report);
   }
 
-  /** Its deadline has come while, or soon after, a person was awaited: it is put off. Whether it was. */
+  /** Extends the deadline if a sign-in is, or was recently, in progress. Returns whether it did. */
   putOff(wait: PersonWait): boolean {
     const more = wait.putOff(this.options.timeoutMs ?? 0);
     if (more > 0) this.#owner.deadlines.set(this, more);
@@ -151,7 +154,7 @@ export class Pending implements SendOptions, Deadline, CancelListener {
   }
 
   onDue(): void {
-    // Answered another way, its own exchange may never end by itself.
+    // It was answered on another stream, and its own exchange may never end by itself.
     if (this.settled) this.abort();
     else this.#owner.giveUp(this, "timeout");
   }
@@ -210,7 +213,7 @@ export function progressReport(params: Readonly<Record<string, unknown>>): Progr
   };
 }
 
-/** A copy where it is cut: a slice would keep the whole message alive for as long as the host does not look. */
+/** Truncated texts are copied: a slice would keep the whole message in memory until the host polls. */
 function bounded(message: string): string {
   if (message.length <= PROGRESS_CHARACTERS) return message.toWellFormed();
   return Buffer.from(cut(message, PROGRESS_CHARACTERS)).toString();

@@ -5,7 +5,7 @@ import { INTERNAL_ERROR, type JsonRpcRequest, METHOD_NOT_FOUND, type RequestId }
 import { errorAnswer, type InputAnswer } from "./answer.ts";
 import type { InputPort } from "./input.ts";
 
-/** How much of the time that a call has left a question may take: its server still has to go on with the call. */
+/** The share of a call's remaining time that a question may take: the server needs the rest to finish the call. */
 export const QUESTION_SHARE = 0.8;
 
 export interface QuestionsOptions {
@@ -14,11 +14,11 @@ export interface QuestionsOptions {
   readonly limits: Limits;
 }
 
-/** Requests that a server sends to us: each is answered, once and never later than it is of use, unless the server takes it back. */
+/** Answers the requests that a server sends to us: each once and in time, unless the server cancels it. */
 export class Questions {
   readonly #options: QuestionsOptions;
   readonly #open = new Set<Open>();
-  /** The last call was given up and none waits: a question that still comes belongs to nobody. */
+  /** All calls were given up: a question that still arrives belongs to none. */
   #abandoned = false;
   #ended = false;
 
@@ -31,13 +31,13 @@ export class Questions {
     this.#abandoned = false;
   }
 
-  /** Withdraws from the host what is still open; what a result has asked belongs to a call of its own. */
+  /** Cancels the open questions. Those of an `input_required` result are not among them: they end with their own call. */
   abandon(): void {
     this.#abandoned = true;
     for (const { withdrawal } of this.#open) withdrawal.cancel();
   }
 
-  /** With the connection; what came, or has waited, until now is not asked any more. */
+  /** Ends with the connection: open questions are cancelled, and queued ones are not asked any more. */
   end(): void {
     this.#ended = true;
     this.#options.input.withdraw();

@@ -1,4 +1,4 @@
-/** One page of a list as it came last time: an answer with the same bytes around its id is the same page, and is not parsed again. */
+/** Caches one list page by its bytes: an answer that differs from the last one only in its id is the same page, and is not parsed again. */
 export class RememberedPage {
   /** A larger answer is not remembered. */
   roomBytes = Number.POSITIVE_INFINITY;
@@ -46,8 +46,8 @@ export class RememberedPage {
   }
 
   /**
-   * Proves once that the found digits are the id of the envelope and not something that looks like it: with other digits
-   * in their place, the parsed id must be those.
+   * Verifies, once, that the digits found by the regular expression really are the id of the response: with other digits in their place,
+   * parsing must give those as the id.
    */
   #verify(old: Buffer | string): boolean {
     const probe = 987_654_321;

@@ -17,12 +17,12 @@ export function forRequest(error: unknown, method: string, effects: boolean): un
   return new AdapterError<Situation>(situation, facts, { cause: error.cause ?? error });
 }
 
-/** Real servers say in many ways that they do not know a session any more; this much is common to them. */
+/** Whether an error text is about a session: servers word a lost session in many ways, which have only this word in common. */
 export function speaksOfSession(words: unknown): boolean {
   return /\bsession(?:_?id)?\b/i.test(String(words));
 }
 
-/** Whether a request that was refused in these words has lost its session. A call of a tool follows a list, which has met that. */
+/** Whether a refusal in these words means a lost session. Never for a tool call: the list request before it would have failed first. */
 export function losesSession({ method }: Pending, words: unknown): boolean {
   return method !== "tools/call" && speaksOfSession(words);
 }
@@ -34,13 +34,13 @@ export function endsSession(error: unknown, pending: Pending): boolean {
   return isRefusal && error.details.status !== 429 && losesSession(pending, error.details.body);
 }
 
-/** The refusal that ended a session, with what that means for who asked. */
+/** Adds the hint that the session was lost to an HTTP error that has no hint yet. */
 export function tellingOfSession(error: unknown): unknown {
   if (!isSituation(error, "http.status") || error.details.hint !== undefined) return error;
   return new AdapterError("http.status", { ...error.details, hint: SESSION_OVER });
 }
 
-/** A failure to connect: whatever became of an exchange of its own, no call was sent yet. */
+/** An error of the handshake: no call was sent yet, so its outcome is never unknown. */
 export function beforeCalls(error: unknown): unknown {
   if (!isAdapterError(error) || !("outcomeUnknown" in error.details)) return error;
   return new AdapterError<Situation>(

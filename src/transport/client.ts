@@ -37,7 +37,7 @@ export interface SignIn {
 const CHALLENGE_CHARACTERS = 1000;
 const INSUFFICIENT_SCOPE = /\berror\s*=\s*"?insufficient_scope\b/i;
 
-/** A response that asks for authorization: the request was refused unexecuted. */
+/** The outcome of a request that was refused, unexecuted, with an authorization challenge. */
 class Challenged {
   readonly challenge: Challenge;
 
@@ -46,7 +46,7 @@ class Challenged {
   }
 }
 
-/** Until the request is given up, or the client is stopped. */
+/** A signal, created on demand, that is aborted when the request is cancelled or the client is stopped. */
 class RequestWait implements Wait {
   readonly #cancel: Cancellation | undefined;
   readonly #stop: AbortSignal;
@@ -73,7 +73,7 @@ export class HttpClient {
   readonly #stop = new AbortController();
   #headers: ConstantHeaders | undefined;
   #pool: Pool | undefined;
-  /** The pool, once a connection was made and trusted. */
+  /** The pool, once a response has come through it: its certificates are trusted then. */
   #ready: Pool | undefined;
   #opening: Promise<Pool> | undefined;
   #authorizer: Authorizer | undefined;
@@ -117,7 +117,7 @@ export class HttpClient {
     )
       return this.#exchange(request, receive);
     if (pool.isAboutToFree) return pool.untilFree(this.limits.endingMs).then(() => this.#exchange(request, receive));
-    // The short way, while it is known that the way is open and no sign-in was asked for.
+    // The fast path: a connection has worked before, and the server has not asked for a sign-in.
     const sent = this.#withCookies(request);
     return exchange<T | Challenged>(this.#context, pool, sent, this.#unlessChallenged(request, receive, pool)).then(
       (outcome) => (outcome instanceof Challenged ? this.#exchange(request, receive, outcome) : outcome),
@@ -136,7 +136,7 @@ export class HttpClient {
     this.#pool?.destroy();
   }
 
-  /** `refusal` is the answer that the request has got already. */
+  /** The path with authorization. `refusal`: the challenge that the request was answered with already. */
   async #exchange<T>(request: HttpRequest, receive: Receive<T>, refusal?: Challenged): Promise<T> {
     const { signIn, limits } = this.#options;
     const quiet = request.quiet === true;

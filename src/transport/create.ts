@@ -9,6 +9,7 @@ import { rejectionOf } from "./refusal.ts";
 import { StdioTransport } from "./stdio.ts";
 import type { Transport, TransportFactory } from "./transport.ts";
 
+/** How long the fallback to HTTP+SSE waits for the `endpoint` event. */
 const GUESS_MS = 10_000;
 
 export interface CreateOptions {
@@ -17,7 +18,7 @@ export interface CreateOptions {
   readonly signIn?: SignIn;
 }
 
-/** The only place that names the concrete transports. */
+/** Picks the transport for a server's settings; the only place that names the concrete classes. */
 export function transportFactory(spec: ServerSpec, { limits, redactor, signIn }: CreateOptions): TransportFactory {
   const { name: server, endpoint } = spec;
   if (endpoint.kind === "stdio") {

@@ -9,7 +9,7 @@ import type { Roster, Rostered } from "../roster.ts";
 import type { HttpRequest, Pool } from "./pool.ts";
 import { HttpResponse } from "./response.ts";
 
-/** Where an exchange belongs: for its errors, and so that it can be ended with the rest. */
+/** What the exchanges of one client share: the facts for their errors, and the set of those in flight, so that all can be ended. */
 export interface ExchangeContext {
   readonly server: string;
   /** Origin and path: what errors may show. */
@@ -73,7 +73,7 @@ export async function exchangeTrusting<T>(
   }
 }
 
-/** One request on its way. Whatever goes wrong with it becomes one failure, which is given to whoever waits at that moment. */
+/** One HTTP request and its response. Whatever goes wrong, the first failure is passed to the one callback that waits at that moment. */
 export class Exchange implements CancelListener, Rostered {
   place = -1;
   readonly server: string;
@@ -108,7 +108,7 @@ export class Exchange implements CancelListener, Rostered {
     this.#connected = sent.reusedSocket;
     if (!this.#connected) sent.once("socket", (socket) => this.#onSocket(socket));
     sent.on("response", (message) => {
-      // Given up a moment ago, it is about to be closed: nobody may take this for the beginning of something.
+      // The request was given up a moment ago, and its socket is about to be closed: the response is ignored.
       if (this.#over) return;
       this.#message = message;
       onResponse(new HttpResponse(message, this));
@@ -147,7 +147,7 @@ export class Exchange implements CancelListener, Rostered {
     if (this.#message === undefined) this.finish();
   }
 
-  /** Nobody waits any more. What is left of the response is its owner's to drain or to close. */
+  /** The exchange is over. What is left of the response body is drained or closed by its reader. */
   finish(): void {
     if (this.#over) return;
     this.#over = true;
@@ -157,7 +157,7 @@ export class Exchange implements CancelListener, Rostered {
     if (this.#message?.complete && !this.#request.writableFinished) this.#request.destroy();
   }
 
-  /** Nothing more is wanted of the response, which should end now. */
+  /** The rest of the response is not needed: its connection should become free in a moment. */
   ending(): void {
     if (this.#message !== undefined) this.#pool.ending(this.#message);
   }

@@ -1,4 +1,4 @@
-/** What is larger is joined in memory of its own. */
+/** Larger messages are joined in a buffer of their own. */
 const SHARED_BYTES = 1024 * 1024;
 const LEAST_BYTES = 64 * 1024;
 
@@ -6,10 +6,10 @@ let shared: Buffer | undefined;
 let lent = false;
 
 /**
- * Gives `use` the pieces as one buffer, which is lent: what it keeps of it, it copies before it returns.
+ * Passes the pieces to `use` as one buffer, which is reused afterwards: what `use` keeps, it must copy.
  *
- * A list of a thousand tools comes in pieces before every call, and is as a rule only looked at: memory that is used again
- * spares its allocation, the kernel's clearing of it, and collections that only memory outside the heap brings about.
+ * A list of a thousand tools arrives in pieces before every call, and is usually only compared with the last one. Reusing one buffer
+ * saves its allocation, its zeroing by the kernel, and the garbage collections that memory outside the heap causes.
  */
 export function joined<T>(pieces: readonly Buffer[], bytes: number, use: (whole: Buffer) => T): T {
   const [first] = pieces;
@@ -36,14 +36,14 @@ function roomFor(bytes: number): number {
   return room;
 }
 
-/** So many pieces are made one: each takes a hundred times the memory of its byte where a server sends them one by one. */
+/** This many pieces are merged into one: if a server sends single bytes, each piece takes a hundred times the memory of its byte. */
 const MOST_PIECES = 16_384;
 
-/** Bytes that come in pieces, until they are wanted as a whole. Each is copied twice at most. */
+/** Collects bytes that arrive in pieces, until they are needed as a whole. Each byte is copied at most twice. */
 export class Pieces {
   bytes = 0;
   #pieces: Buffer[] = [];
-  /** How many, at the beginning, were made of others. */
+  /** How many pieces at the front are merged ones. */
   #made = 0;
 
   push(piece: Buffer): void {
@@ -54,7 +54,7 @@ export class Pieces {
     this.#made++;
   }
 
-  /** As `joined`, and there are none any more. */
+  /** As `joined`; the collection is empty afterwards. */
   give<T>(use: (whole: Buffer) => T): T {
     const pieces = this.#pieces;
     const { bytes } = this;

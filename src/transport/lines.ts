@@ -80,8 +80,8 @@ export class LineSplitter {
 const ENVELOPE = '{"';
 
 /**
- * The message that a line ends with, behind what its writer did not end: terminal modes, or a text. Behind a text only an answer,
- * since a request is more likely quoted by a log.
+ * The JSON-RPC message at the end of a line that begins with something else: terminal escapes, or a log text without a line end. Behind
+ * a text only a response is taken, since a request is more likely quoted by a log.
  */
 export function messageWithin(line: Buffer): Buffer | undefined {
   const start = line.indexOf(ENVELOPE);

@@ -2,12 +2,12 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { firstLine } from "./first-line.ts";
 
-/** The program's file is there, and the message says why it could not be started all the same. */
+/** The program's file exists but could not be started; the message says why. */
 export class NotStarted extends Error {}
 
 /**
- * What keeps a program from being started whose file is there: the system says ENOENT of a script whose interpreter is
- * missing, as if it were the script. `undefined` where that is not it.
+ * Why a program whose file exists cannot be started, if that can be told: for a script with a missing interpreter the system reports
+ * ENOENT, as if the script itself were missing.
  */
 export function reasonNotStarted({
   command,

@@ -44,10 +44,10 @@ export class Pool {
   readonly #target: { readonly protocol: string; readonly host: string; readonly port: number };
   #trustsSystem = false;
   #trusting: Promise<boolean> | undefined;
-  /** Streams that have given their answer and are about to end. */
+  /** Responses whose answer has been read and whose connection should be free in a moment. */
   #ending = 0;
   readonly #waiters: (() => void)[] = [];
-  /** How often in a row such a stream may be waited for in vain. */
+  /** How often in a row waiting for such a connection may still fail before it is not tried any more. */
   #patience = PATIENCE;
 
   /** Loads what this origin needs, and nothing else: node:http or node:https, a proxy's agent only where one applies. */
@@ -116,14 +116,14 @@ export class Pool {
     });
   }
 
-  /** Whether a connection is likelier to become free in a moment than to be made in that time. */
+  /** Whether waiting a moment for a free connection is likely to be faster than opening a new one. */
   get isAboutToFree(): boolean {
     return (
       this.#ending > this.#waiters.length && this.#patience > 0 && Object.keys(this.#agent.freeSockets).length === 0
     );
   }
 
-  /** Waits until one does, at most `momentMs`. */
+  /** Waits for a connection to become free, at most `momentMs`. */
   untilFree(momentMs: number): Promise<void> {
     return new Promise((resolve) => {
       const free = (): void => {
@@ -205,8 +205,8 @@ const KEPT_MS = Symbol("kept ms");
 type IdleSocket = Socket & { [IDLE_SINCE]?: { readonly now: number; readonly date: number }; [KEPT_MS]?: number };
 
 /**
- * How long it has not been in use. By the calendar too: the clock that measures time stands still while the machine sleeps, and
- * what was open before leads nowhere then, which nobody would be told.
+ * How long a socket has been idle, by the monotonic and the wall clock: the former stands still while the machine sleeps, after which a
+ * connection is dead without an error.
  */
 function idleMs({ [IDLE_SINCE]: since }: IdleSocket): number {
   if (since === undefined) return Number.POSITIVE_INFINITY;

@@ -7,8 +7,7 @@ import type { HttpRequest } from "./pool.ts";
 import type { SendOptions } from "./transport.ts";
 
 /**
- * One message as the one POST that carries it, with the constant headers of the connection; `initialize` carries none that say
- * how it goes on.
+ * The POST request for one message, with the constant headers of the connection; `initialize` carries neither version nor session id.
  * @throws AdapterError `limit.outgoing`, `header.message`; nothing was sent then.
  */
 export function postOf(

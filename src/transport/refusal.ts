@@ -9,7 +9,7 @@ import type { Rejection } from "./transport.ts";
 /** Of a reason phrase, or of a time to wait. */
 const PHRASE_CHARACTERS = 60;
 const LOCATION_CHARACTERS = 2000;
-/** Said by what stands in between, or about the exchange: what a JSON-RPC error in the body adds is not the answer. */
+/** Statuses that gateways send, or that are about the exchange itself: a JSON-RPC error in the body is not the answer to the request. */
 const ABOUT_THE_EXCHANGE: ReadonlySet<number> = new Set([401, 403, 407, 408, 425, 429, 502, 503, 504]);
 
 const rejections = new WeakMap<object, Rejection>();
@@ -72,7 +72,7 @@ function describe(response: HttpResponse, body: Beginning, context: RefusalConte
   });
 }
 
-/** A refusal says that nothing ran; a failure behind the door may have come after the work was done. */
+/** Whether the request may have been executed: a 4xx refuses it, while a 5xx may come after the work was done. */
 function mayHaveRun(status: number): boolean {
   return status === 408 || (status >= 500 && status !== 501 && status !== 505);
 }

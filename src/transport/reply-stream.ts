@@ -15,14 +15,14 @@ export interface ReplyStreamOptions {
   readonly request?: SendOptions;
 }
 
-/** The event stream that answers one request, over however many connections it comes. */
+/** The event stream that answers one request; it may be resumed over several connections. */
 export class ReplyStream {
   /** Where to resume; `undefined` if the stream cannot be resumed. */
   lastEventId: string | undefined;
   retryMs: number;
-  /** The server has named a time that is one to wait: it wants to be asked at that pace. */
+  /** The server has sent a `retry` that is more than a formality: it wants to be polled at that interval. */
   isPaced = false;
-  /** Something came that was not known before. */
+  /** The latest connection brought a message, or a new event id. */
   advanced = false;
   readonly #options: ReplyStreamOptions;
   #bytes = 0;

@@ -31,7 +31,7 @@ export interface ResponseOwner {
   ending(): void;
 }
 
-/** The head of a response, and one way to its body: decoded, bounded while it arrives, read once. */
+/** An HTTP response: its head at once, and its body, which is decoded, bounded while it arrives, and read once. */
 export class HttpResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -71,7 +71,7 @@ export class HttpResponse {
   }
 
   /**
-   * Gives the whole decoded body to `use`, in the turn in which it ends. It is lent: it is good until `use` returns.
+   * Passes the whole decoded body to `use` as soon as it is complete. The buffer is reused: it is valid until `use` returns.
    * @throws AdapterError `limit.message` as soon as it is too large; what `use` throws.
    */
   whole<T>(limitBytes: number, use: (body: Buffer) => T): Promise<T> {

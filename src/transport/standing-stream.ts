@@ -32,7 +32,7 @@ export class StandingStream {
   readonly #options: StandingStreamOptions;
   #state: State = "closed";
   #calls = 0;
-  /** Resolves when the stream is open, or it is clear that it is not. */
+  /** Resolves when the current attempt to open the stream has succeeded or failed. */
   #decided: Promise<void> = Promise.resolve();
   #decide = (): void => undefined;
   #attempt = new Cancellation();
@@ -44,17 +44,17 @@ export class StandingStream {
   #wasOpen = false;
   /** On `clock`; infinite while nothing is open. */
   #openedAt = Number.POSITIVE_INFINITY;
-  /** How many attempts in a row ended soon, and brought nothing. */
+  /** How many attempts in a row ended quickly and without a message. */
   #futile = 0;
-  /** The last answer was a refusal that may pass. */
+  /** The last attempt was refused in a way that may be temporary. */
   #mayPass = false;
-  /** The server does not say that the stream is open before it has something to say. */
+  /** The server sends response headers only with the first message, so calls do not wait for the stream to open. */
   #slow = false;
-  /** What the server has asked for last holds until it asks for something else. */
+  /** The server's latest `retry`, which holds until it sends another. */
   #retryMs: number;
   #notBefore = 0;
   #timer: NodeJS.Timeout | undefined;
-  /** Each looks whether what it waits for has come, or can no longer come. */
+  /** Callbacks of `untilAnswered`: each checks whether its answer has come, or can no longer come. */
   readonly #watchers = new Set<() => void>();
 
   constructor(options: StandingStreamOptions) {
@@ -66,7 +66,7 @@ export class StandingStream {
     });
   }
 
-  /** Does the work while the stream stands open, as far as the server lets it. */
+  /** Runs the work with the stream open, if the server allows that. */
   async during<T>(work: () => Promise<T>): Promise<T> {
     this.#calls++;
     try {
@@ -110,7 +110,7 @@ export class StandingStream {
     if (how === "late" && this.#state === "opening") this.#slow = true;
   }
 
-  /** No call waits any more, or none is sent: nothing is opened, and what is not open yet is given up. */
+  /** No call is running any more: an attempt that has not opened the stream yet is given up, and no other begins. */
   #rest(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -5,12 +5,12 @@ import type { JsonRpcMessage } from "../protocol/jsonrpc.ts";
 /** One framed message as it arrived, not yet parsed: an unchanged list is recognised by its bytes. */
 export type Raw = Buffer | string;
 
-/** Who listens to a transport. */
+/** The receiver of a transport's messages. */
 export interface Sink {
   /**
-   * Takes one framed message. Returns whether it was JSON-RPC at all; what a `false` means (a junk line, a broken body) is
-   * the transport's to say. Bytes are lent: they are good until this returns. `to`: the options of the request on whose own
-   * stream it came.
+   * Takes one framed message. Returns whether it was JSON-RPC at all; the transport decides what `false` means (a junk line, a
+   * broken body). The buffer is reused: it is valid until this returns. `to`: the options of the request on whose own stream the
+   * message came.
    */
   message(raw: Raw, to?: SendOptions): boolean;
   /** The connection cannot be used any more. Called at most once, never after `close` was called. */
@@ -45,7 +45,7 @@ export interface Rejection {
   readonly body: string;
 }
 
-/** What `send` may give where everything is handed over already: shared, so that the usual case makes no promise. */
+/** The shared promise that `send` returns when the message was handed over synchronously, so that the usual case allocates none. */
 export const HANDED_OVER: Promise<void> = Promise.resolve();
 
 /**
