@@ -9,7 +9,7 @@ export interface AccountOptions extends ContextOptions {
   readonly store: TokenStore;
 }
 
-/** What a person may know about a sign-in: no token, no secret. */
+/** The state of a stored sign-in, without tokens and secrets. */
 export interface SignInState {
   /** `expired`: the access token has ended and there is nothing to renew it with. */
   readonly state: "signed_in" | "expired" | "signed_out";

@@ -15,11 +15,11 @@ import { chooseScope, covers, type ScopeChoice, words } from "./scopes.ts";
 import { type SignInRecord, type StoredGrant, withClient, withGrant } from "./store/record.ts";
 import { amend } from "./store/token-store.ts";
 
-/** One refusal to answer. */
+/** The inputs of one authorization: the challenge to answer, and the means to do so. */
 export interface Authorization extends Scene {
   readonly asked: ChallengeFacts;
   readonly status: 401 | 403;
-  /** Sign in whatever there is already. */
+  /** Sign in anew even if there are tokens (`rpi-mcp login`). */
   readonly forced: boolean;
   readonly person: Person | undefined;
 }
@@ -49,7 +49,7 @@ export async function authorize(authorization: Authorization, signal: AbortSigna
   await signIn(authorization, discovered, record, grant, signal);
 }
 
-/** Renews a grant that is about to end; what becomes of it shows in the state. */
+/** Renews a grant that is about to expire, and puts the new tokens into the state. */
 export async function renew(scene: Scene, grant: StoredGrant, signal: AbortSignal): Promise<void> {
   const { context, store, state } = scene;
   const { metadata, resource, requestedScope } = grant;
@@ -64,12 +64,15 @@ export async function renew(scene: Scene, grant: StoredGrant, signal: AbortSigna
   state.adopt(newGrant(tokens, { metadata, client, resource, scope: requestedScope, proofKey }), "authorization");
 }
 
-/** A grant of another authorization server, or for another resource, says nothing about this one. */
+/** Whether the grant was issued by this authorization server for this resource. */
 function isFor(grant: StoredGrant, { authorizationServer, resource }: Discovered): boolean {
   return grant.issuer === authorizationServer.issuer && grant.resource === resource;
 }
 
-/** Whether a refresh helped. It cannot widen the scope, and a token that came from one just now shows that it does not help. */
+/**
+ * Tries a refresh; returns whether there are new tokens. It is not tried where it cannot help: it never widens the scope, and tokens that
+ * were refused right after they were issued would be refused again.
+ */
 async function refreshes(
   authorization: Authorization,
   grant: StoredGrant,
@@ -88,7 +91,7 @@ async function refreshes(
   }
 }
 
-/** Throws where authorizing could go on for ever: a new token refused at once, or a scope that was granted demanded again. */
+/** Breaks authorization loops: throws if a new token was refused at once, or if a granted scope is demanded again. */
 function refuseLoop(authorization: Authorization, grant: StoredGrant, { scopesSupported }: Discovered): void {
   const { context, state, asked, status } = authorization;
   const { host } = new URL(grant.issuer);
@@ -171,7 +174,10 @@ async function proofKeyFor({ context, asked }: Authorization, discovered: Discov
   return await newProofKey(context, accepted);
 }
 
-/** Tokens of a person are stored; what the entry can get anew is not, only whom its client belongs to. */
+/**
+ * Stores what came of a sign-in. Tokens of a grant without a person are not stored, since the entry can get new ones: only the issuer
+ * that its client belongs to is.
+ */
 async function remember(
   { context, store }: Authorization,
   grant: StoredGrant,
@@ -195,7 +201,7 @@ async function remember(
   }
 }
 
-/** Only a person can help, and none can be reached from here; what they will have to grant is kept for the login. */
+/** The error where only a person could sign in, and none can be asked. The demanded scope is stored for a later `rpi-mcp login`. */
 async function personNeeded(
   { context, store, state, asked, status }: Authorization,
   signal: AbortSignal,

@@ -87,7 +87,7 @@ function requirePkce(
   throw failed(context, reason, methods === undefined ? { hint } : {});
 }
 
-/** A registered client keeps its port, so that its registration stays good; where it is taken, it is registered anew. */
+/** Listens on the port that the client is registered with; if it is taken, on any other, for which the client is registered anew. */
 async function listen(context: AuthContext, known: StoredClient | undefined): Promise<CallbackListener> {
   const address = callbackAddress(context);
   const configured = new URL(address).port;
@@ -106,7 +106,7 @@ async function listen(context: AuthContext, known: StoredClient | undefined): Pr
   }
 }
 
-/** The entry's, which must be one of this machine, or ours. */
+/** The `redirectUri` of the entry, which must be a loopback address, or the default. */
 function callbackAddress(context: AuthContext): string {
   const { redirectUri = "http://127.0.0.1/callback" } = context.settings;
   const url = URL.canParse(redirectUri) ? new URL(redirectUri) : undefined;
@@ -177,7 +177,7 @@ async function open(context: AuthContext, person: Person, url: URL, signal: Abor
   return await new Promise<never>(() => {});
 }
 
-/** Whether the authorization server may have forgotten the client: everything but an abort and the person's own refusal. */
+/** Whether a failure may mean that the server no longer knows the client: any but a cancellation and the person's own refusal. */
 function isSuspect(error: unknown): boolean {
   return isSituation(error, "auth.failed") && error.details.oauthError !== "access_denied";
 }

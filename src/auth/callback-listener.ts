@@ -11,7 +11,7 @@ export interface Callback {
   finish(outcome: "done" | "failed"): void;
 }
 
-/** Ports tried for one that is free at both addresses. */
+/** How many ports are tried to find one that is free on both IPv4 and IPv6. */
 const TRIES = 10;
 /** How long a page may take to arrive before its connection is cut. */
 const PAGE_MS = 500;
@@ -21,14 +21,14 @@ const PAGE_MS = 500;
  * else comes, with another state or for a second time, is told so and changes nothing.
  */
 export class CallbackListener {
-  /** The first tells the port. */
+  /** One for each loopback address; both use the port of the first. */
   readonly #servers: readonly [Server, ...Server[]];
   readonly #address: string;
   readonly #place: URL;
   #state: string | undefined;
   #accept: (callback: Callback) => void = () => {};
   #answered = false;
-  /** The response that waits to be told how it ended. */
+  /** The browser's request for the callback page, held until the outcome is known. */
   #held: ServerResponse | undefined;
 
   /**

@@ -1,7 +1,7 @@
 import type { Challenge } from "../authorizer.ts";
 import { parseWwwAuthenticate } from "./www-authenticate.ts";
 
-/** What a refusal asks for. */
+/** The parsed content of an authorization challenge. */
 export interface ChallengeFacts {
   /** Whether the server asked for anything: a login may come before that. */
   readonly asked: boolean;
@@ -10,6 +10,7 @@ export interface ChallengeFacts {
   /** It takes tokens bound to a key (RFC 9449). */
   readonly dpop: boolean;
   readonly scope: string | undefined;
+  /** The `resource_metadata` URL (RFC 9728). */
   readonly pointer: string | undefined;
   /** The nonce the request should have carried, unless it did. */
   readonly nonce: string | undefined;

@@ -95,12 +95,15 @@ export async function registerClient(
   };
 }
 
-/** What a sign-in for this scope asks for: that of the entry's parameters stands in place of any other. */
+/** The scope that is actually requested: `parameters.scope` of the entry overrides any other. */
 function askedFor({ settings }: AuthContext, scope: string | undefined): string | undefined {
   return (settings.parameters?.["scope"] ?? scope) || undefined;
 }
 
-/** Some let a client ask for the scopes alone that it registered for; others (Keycloak) refuse to register it for any. */
+/**
+ * Registers with the scope, and again without it if that is refused: some servers limit a client to the scopes it registered for, others
+ * (Keycloak) refuse a registration that names any.
+ */
 async function registerFor(
   scope: string | undefined,
   party: Omit<Party, "client">,
@@ -114,14 +117,14 @@ async function registerFor(
   });
 }
 
-/** Some register nobody but the clients they know, and say so only now. */
+/** The error of a refused registration, with what to do: some servers offer registration but accept only known clients. */
 function refused(context: AuthContext, error: unknown): unknown {
   if (!isSituation(error, "auth.failed") || error.details.oauthError === undefined) return error;
   const { reason, oauthError } = error.details;
   return failed(context, `it does not register this client: ${reason}`, { hint: CLIENT_HINT, oauthError });
 }
 
-/** An authorization server was only assumed: if it does not even register a client, there is none. */
+/** The error where the authorization server was only assumed to be on the resource's host, and registration shows that there is none. */
 function noneThere(context: AuthContext, error: unknown): unknown {
   if (!isSituation(error, "auth.failed")) return error;
   const reason = `it names no authorization server, and its own host is none (${error.details["reason"]})`;

@@ -6,7 +6,7 @@ import type { Redactor } from "../redactor.ts";
 import { quoteText } from "../remote-text.ts";
 import type { OAuthSettings } from "../server-spec.ts";
 
-/** What every step of a sign-in knows: whom it is for and how far it may go. */
+/** The common inputs of all steps of a sign-in. */
 export interface AuthContext {
   /** The server's name in the configuration. */
   readonly server: string;
@@ -22,7 +22,7 @@ export interface AuthContext {
   readonly send: SendPlain;
 }
 
-/** What a context is made of. */
+/** A context before its URL is parsed and its settings have defaults. */
 export interface ContextOptions extends Omit<AuthContext, "url" | "settings"> {
   readonly url: string;
   /** The entry's `oauth`; absent: sign in when challenged, with a client that registers itself. */

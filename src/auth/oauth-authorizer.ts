@@ -15,9 +15,9 @@ import { abortable, SharedWork } from "./shared-work.ts";
 import type { StoredGrant } from "./store/record.ts";
 import type { TokenStore } from "./store/token-store.ts";
 
-/** After a failed renewal the next one waits this long; until then the server decides about the old token. */
+/** The pause between early renewals after one has failed; meanwhile the old token is used until the server refuses it. */
 const RENEWAL_PAUSE_MS = 30_000;
-/** Where there are no tokens the store is looked at this seldom. */
+/** The pause between reads of the store while there are no tokens. */
 const LOOK_PAUSE_MS = 5000;
 /** The name of an early renewal among the kinds of shared work. */
 const RENEWAL = "renewal";
@@ -222,7 +222,7 @@ export class OAuthAuthorizer implements Authorizer {
     }
   }
 
-  /** What the server says to somebody without a token: where its metadata is, and which scope it wants. */
+  /** Sends a request without a token to get the server's challenge: where its metadata is, and which scope it wants. */
   async #ask(signal: AbortSignal): Promise<ChallengeFacts> {
     const { url } = this.#context;
     const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };

@@ -15,8 +15,8 @@ const TOKEN_TYPE = {
   idToken: "urn:ietf:params:oauth:token-type:id_token",
   grant: "urn:ietf:params:oauth:token-type:id-jag",
 } as const;
-/** What to do about errors that the entry can prevent; of the client only where the entry names it. */
 const CLIENT = "invalid_client";
+/** Hints for OAuth errors that a change of the entry can prevent. That of `invalid_client` is given only if the entry names the client. */
 const REMEDIES: ReadonlyMap<string, string> = new Map([
   [CLIENT, 'Check "clientId", "clientSecret" and "tokenEndpointAuthMethod" in its oauth settings.'],
   ["invalid_scope", 'Set "parameters" in its oauth settings to {"scope": "…"}, with what is granted there.'],
@@ -25,7 +25,7 @@ const REMEDIES: ReadonlyMap<string, string> = new Map([
     'Set "parameters" in its oauth settings to {"resource": ""}, or to the resource that is known there.',
   ],
 ]);
-/** Of a request to an authorization server; what is undefined or empty is left out. */
+/** Form parameters of a request to an authorization server; undefined and empty ones are left out. */
 type FormFields = Readonly<Record<string, string | undefined>>;
 
 /** An authorization request with PKCE (S256), ready to be opened in a browser. */

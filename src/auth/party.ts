@@ -5,7 +5,7 @@ import type { StoredClient } from "./store/record.ts";
 
 export type AuthMethod = "none" | "client_secret_basic" | "client_secret_post" | "private_key_jwt";
 
-/** A client as it shows itself to one authorization server. */
+/** A client with the credentials that it authenticates with at one authorization server. */
 export interface OAuthClient {
   /** Absent where the grant itself says who asks. */
   readonly clientId?: string;
@@ -14,7 +14,7 @@ export interface OAuthClient {
   readonly key?: SigningKey;
 }
 
-/** Who talks to whom. */
+/** The two sides of a request to an authorization server: the server's metadata, and the client that asks. */
 export interface Party {
   readonly context: AuthContext;
   readonly metadata: ServerMetadata;

@@ -5,7 +5,7 @@ import type { OAuthClient, Party, SignedIn } from "./party.ts";
 import { type ServerMetadata, serverMetadata } from "./server-metadata.ts";
 import type { SignInRecord, StoredClient } from "./store/record.ts";
 
-/** A grant that needs no person at the machine. */
+/** The inputs of a non-interactive grant: client credentials, a JWT assertion, or enterprise-managed authorization. */
 export interface PersonlessGrant {
   readonly context: AuthContext;
   readonly metadata: ServerMetadata;
@@ -15,12 +15,12 @@ export interface PersonlessGrant {
   readonly proofKey: ProofKey | undefined;
 }
 
-/** Whether the entry's grant type works without a person. */
+/** Whether the entry's grant type is non-interactive: no person has to sign in. */
 export function isPersonless({ settings }: AuthContext): boolean {
   return settings.grantType !== undefined && settings.grantType !== "authorization_code";
 }
 
-/** Asks for tokens by the grant type of the entry. */
+/** Requests tokens by the entry's non-interactive grant type. */
 export async function requestPersonless(grant: PersonlessGrant, signal: AbortSignal): Promise<SignedIn> {
   const { context, metadata, resource, scope, proofKey } = grant;
   const client = await clientOfGrant(grant, signal);

@@ -16,7 +16,7 @@ import {
 } from "./store/record.ts";
 import type { TokenStore } from "./store/token-store.ts";
 
-/** Where an authorization happens. */
+/** The state that an authorization works on. */
 export interface Scene {
   readonly context: AuthContext;
   readonly store: TokenStore;
@@ -26,11 +26,14 @@ export interface Scene {
 /** `renewed`: there are newer tokens in the state. `refused`: only a new sign-in helps. */
 export type RefreshOutcome = "renewed" | "refused";
 
-/** Answers that may be another one the next time. */
+/** OAuth errors that are temporary. */
 const PASSING = new Set(["temporarily_unavailable", "server_error", "slow_down"]);
-/** How long a refresh that nobody waits for any more may still take: given up half-way, it could cost the sign-in. */
+/**
+ * How long a refresh may go on after its callers are gone: the server may have rotated the refresh token already, and without the answer
+ * the sign-in would be lost.
+ */
 const GRACE_MS = 2000;
-/** Answers after which the refresh token is of no more use. */
+/** OAuth errors after which the refresh token is useless. */
 const FINAL = new Set(["invalid_grant", "invalid_client", "unauthorized_client", "unsupported_grant_type"]);
 
 /**
@@ -125,7 +128,7 @@ function renewableScope({ scope, requestedScope }: StoredGrant, { settings }: Au
   return (settings.parameters?.["scope"] ?? granted) || undefined;
 }
 
-/** With the grant that has lost its refresh token, and without a registered client the server no longer knows. */
+/** The record after a final refusal: the grant without its refresh token, and without a registered client that the server no longer knows. */
 function afterRefusal(record: SignInRecord, grant: StoredGrant, client: StoredClient, error: string): SignInRecord {
   const kept = { ...record, grants: record.grants.map((each) => (sameKey(each, grant) ? grant : each)) };
   return error === "invalid_client" && client.kind === "registered" ? withoutClient(kept, client) : kept;

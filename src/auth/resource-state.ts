@@ -8,7 +8,7 @@ import type { SharedWork } from "./shared-work.ts";
 import type { SignInRecord, StoredGrant } from "./store/record.ts";
 import type { TokenStore } from "./store/token-store.ts";
 
-/** What all authorizers of one store, address and client share in this process. */
+/** The in-memory sign-in state of one server URL and client, shared by all authorizers in this process that use the same store. */
 export class ResourceState {
   /** The tokens in use. */
   grant: StoredGrant | undefined;
@@ -18,7 +18,7 @@ export class ResourceState {
   work: SharedWork | undefined;
   /** Where the answer of a sign-in is awaited. */
   listener: CallbackListener | undefined;
-  /** The host a person is awaited at, and who wants to know: once for each who waits. */
+  /** The host where a person is to sign in, if one is waited for; `watchers` are told of it, one for each waiting caller. */
   waitingAt: string | undefined;
   readonly watchers: ((host: string) => void)[] = [];
   /** The resource's latest DPoP nonce. */

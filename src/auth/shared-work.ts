@@ -1,8 +1,8 @@
 import { cancelledBy } from "./context.ts";
 
 /**
- * Work that several callers wait for. It has a signal of its own: one caller who gives up disturbs no other, and when
- * the last has given up the work is aborted.
+ * Single-flight work: several callers wait for one execution, which has a signal of its own. A caller that gives up does not affect the
+ * others; when the last one has, the work is aborted.
  */
 export class SharedWork {
   readonly key: string;
@@ -18,7 +18,7 @@ export class SharedWork {
     this.ended = this.#result.catch(() => undefined); // Those who joined hear of the failure.
   }
 
-  /** Everybody gave up: it is ending, and joining it is of no use. */
+  /** All callers gave up, so it was aborted and cannot be joined any more. */
   get abandoned(): boolean {
     return this.#controller.signal.aborted;
   }
@@ -44,7 +44,7 @@ export async function abortable<T>(promise: Promise<T>, signal: AbortSignal, ser
   if (signal.aborted) stop();
   else signal.addEventListener("abort", stop, { once: true });
   try {
-    // Raced also where it is over already: a later failure of the promise would end the process if nobody heard it.
+    // Raced even if the signal is aborted already: otherwise a later rejection of the promise would be unhandled.
     return await Promise.race([aborted, promise]);
   } finally {
     signal.removeEventListener("abort", stop);

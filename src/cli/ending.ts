@@ -1,4 +1,4 @@
-/** How the program ends before its command does: by a signal, or since nobody reads its results. */
+/** An early end of the program: by a signal, or because stdout was closed. */
 export class Ending {
   readonly #controller = new AbortController();
   #status: number | undefined;

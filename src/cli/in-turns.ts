@@ -1,4 +1,4 @@
-/** What the work gives for each item, in their order, `atOnce` at the same time. The first failure rejects the whole. */
+/** Maps items with at most `atOnce` works running concurrently; results are in the order of the items. The first failure rejects. */
 export async function inTurns<T, R>(
   items: readonly T[],
   atOnce: number,

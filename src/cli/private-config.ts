@@ -10,11 +10,11 @@ import { StepError } from "../plugin/drive.ts";
 import { fromProcessFolder } from "../process-folder.ts";
 import { realPathOrItself } from "../real-path.ts";
 
-/** A config file for one run, with what the command line says of a server and the tools' parameters cannot say. */
+/** A temporary config file for a server given on the command line, since the tools' parameters have no place for headers or a program. */
 export interface PrivateConfig {
   readonly configPath: string;
   readonly server: string;
-  /** The failure without this file in its words: the person never saw it, and it is gone by then. */
+  /** The failure with references to this temporary file removed, since the person does not know it. */
   retold(error: unknown): unknown;
   remove(): Promise<void>;
 }

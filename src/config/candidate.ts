@@ -2,7 +2,7 @@ import type { AdapterError } from "../errors.ts";
 import type { Situation } from "../messages.ts";
 import type { ServerSpec } from "../server-spec.ts";
 
-/** What one file says about one server, in our own format. */
+/** One server entry of one file, in our own format, before entries of the same name are merged. */
 export interface Candidate {
   readonly name: string;
   readonly raw: unknown;
@@ -20,10 +20,10 @@ export interface ConfigProblem {
   readonly error: AdapterError;
 }
 
-/** A file that everybody can change, and something that is ignored, hide no server. */
+/** Problems that are only warnings. */
 const HARMLESS: ReadonlySet<Situation> = new Set(["config.writable", "config.entry", "config.ignored"]);
 
-/** Whether it may keep servers from being known. */
+/** Whether the problem may hide configured servers. */
 export function mayHideServers({ error }: ConfigProblem): boolean {
   return !HARMLESS.has(error.situation);
 }

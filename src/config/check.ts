@@ -57,7 +57,7 @@ const ENDPOINT_KEYS = [
 ];
 /** Every field of a server that is read, as schemas/mcp-config.schema.json has them. */
 export const SERVER_FIELDS: readonly string[] = [...ENDPOINT_KEYS, ...OVERRIDE_KEYS, ...KEPT];
-/** How two fields that are easily confused are written. */
+/** Hints for two fields that are easily confused. */
 const ADVICE: ReadonlyMap<string, string> = new Map([
   ["command", "; it names the program alone, and its arguments stand in args"],
   ["args", ', such as ["-y", "some-server"]'],
@@ -159,7 +159,7 @@ function timeoutOf(raw: Json, limits: Limits, refuse: Refuse): number | undefine
   return found ?? foreignSeconds(raw[FOREIGN_TIME], limits);
 }
 
-/** There it has none of our bounds, and 0 means no timeout. */
+/** `requestTimeoutMs`: pi-mcp-adapter has no bounds for it, and 0 means no timeout. */
 function foreignSeconds(value: unknown, { minTimeoutSeconds, maxTimeoutSeconds }: Limits): number | undefined {
   if (typeof value !== "number" || !(value > 0)) return undefined;
   return Math.min(Math.max(value / 1000, minTimeoutSeconds), maxTimeoutSeconds);

@@ -3,7 +3,7 @@ import { AdapterError, isAdapterError, reasonOf } from "../errors.ts";
 import { realPath } from "../real-path.ts";
 import { decode } from "./decode.ts";
 
-/** What the room asks of the file system, so that a test can count it. */
+/** The file system as the config loader uses it; tests replace it to count accesses. */
 export interface FileSystem {
   /** Follows links; nothing where there is no file. @throws the system's error otherwise. */
   stat(path: string): Stats | undefined;
@@ -53,7 +53,7 @@ interface State extends Reading {
   readonly maxBytes: number;
 }
 
-/** A file's stamp, the code of the error that `stat` met, or nothing for a missing file. */
+/** What `stat` gave: the stats, the code of its error, or undefined for a missing file. */
 type Seen = Stats | string | undefined;
 
 /** Time stamps of FAT count two seconds; an edit within them may leave the stamp as it was. */
@@ -119,7 +119,7 @@ export class Files {
     } catch (error) {
       const code = (error as NodeJS.ErrnoException).code ?? "EUNKNOWN";
       if (MISSING.has(code)) return { ...base, seen: undefined, file: undefined };
-      // What the system says may be over in a moment (too many open files, another program's lock) and no stamp tells that.
+      // A system error may be temporary (too many open files, another program's lock) without a change of the stats: it is retried.
       const seen = isAdapterError(error) ? before : code;
       return { ...base, seen, file: broken(path, false, unreadable(path, error)) };
     }

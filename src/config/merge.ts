@@ -29,6 +29,7 @@ export interface Merged {
   readonly made: ReadonlyMap<string, ConfigEntry>;
 }
 
+/** All that is said about one server: its entry, and the overrides of later files. */
 interface Stack {
   base: Candidate;
   overrides: { readonly from: Candidate; readonly raw: Json }[];

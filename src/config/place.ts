@@ -29,7 +29,7 @@ export interface PlaceOptions {
   readonly platform: NodeJS.Platform;
 }
 
-/** Everything in the environment that decides about a place. */
+/** The environment variables that a place depends on. */
 const VARIABLES = [
   ...["HOME", "USERPROFILE", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "APPDATA", "LOCALAPPDATA", "CODEX_HOME"],
   "COPILOT_HOME",
@@ -37,7 +37,7 @@ const VARIABLES = [
   "PI_CODING_AGENT_DIR",
 ];
 
-/** Equal for equal places; much cheaper than the place itself. */
+/** A cache key for a place, from the variables it depends on; much cheaper than computing the place. */
 export function placeKey({ cwd, env, platform }: PlaceOptions): string {
   let key = `${cwd}\0${platform}`;
   for (const name of VARIABLES) key += `\0${env[name] ?? ""}`;

@@ -44,7 +44,7 @@ function afterScheme(value: string): readonly string[] {
   return /^[A-Za-z][\w-]* +(\S.*)$/.exec(value)?.slice(1) ?? [];
 }
 
-/** How an address spells it in its query and in its path: not all characters are encoded there. */
+/** The encodings of a value in the query and in the path of a URL, which encode different characters. */
 function* inAddress(value: string): Iterable<string> {
   const url = new URL("http://h");
   url.search = `?${value}`;

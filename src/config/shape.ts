@@ -51,7 +51,7 @@ const isRecordOf = (is: (value: unknown) => boolean) => (value: unknown) =>
 const isNames = isListOf(isFullText);
 const isFlagOrNames = (value: unknown): boolean => isFlag(value) || isNames(value);
 
-/** A part of what schemas/mcp-config.schema.json allows: never more. */
+/** Checks of the common fields, for entries that need no compiled schema. They must accept no more than schemas/mcp-config.schema.json. */
 const USUAL: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
   ["command", isFullText],
   ["args", isListOf(isText)],

@@ -5,7 +5,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const TEXTS = ["cwd", "url", "bearerToken", "env", "headers"];
 const TOOL_NAMES = ["includeTools", "excludeTools"];
 
-/** An entry as programs write one down that give null for whatever is left out. */
+/** An entry without null members: some programs write null for absent fields. */
 export function withoutNulls(entry: Fields): Fields {
   const fields = Object.entries(entry);
   return fields.some(([, value]) => value === null)

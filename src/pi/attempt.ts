@@ -1,4 +1,4 @@
-/** What the host's object says; `otherwise` where it throws, as the contexts of a session that is over do at every touch. */
+/** Reads from a host's object, with a default if that throws: contexts of an ended session throw at every access. */
 export function attempt<T>(read: () => T, otherwise: T): T {
   try {
     return read();

@@ -5,7 +5,7 @@ import type { DialogOptions, PiContext, PiUi } from "./pi-api.ts";
 
 type Dialog = "confirm" | "select" | "input";
 
-/** A client at the other end of a pipe may know no dialogs: what it leaves open is dismissed in the end. */
+/** The timeout of a dialog in RPC mode: a client without dialogs would leave it open for ever. */
 const REMOTE_DIALOG_MS = 300_000;
 
 /**

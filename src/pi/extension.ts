@@ -56,7 +56,7 @@ function install(pi: PiApi): void {
   }
 }
 
-/** What there is from one session's start, or its first call, to its end. */
+/** The lifecycle of the plugin within one Pi session: loaded by the first call, shut down with the session, and reusable for the next. */
 class Life {
   #loading: Promise<PiSession> | undefined;
   #trusted = false;

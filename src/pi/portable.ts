@@ -4,9 +4,9 @@ import { isObject } from "../protocol/jsonrpc.ts";
 const MAX_DEPTH = 500;
 
 /**
- * Details that survive `structuredClone`, `JSON.stringify` and readers in other languages, which take no half of a character,
- * since a host that cannot store them ends the run. Plain data,
- * which everything from a server is, comes back untouched; anything else is replaced by the nearest plain value.
+ * Details that survive `structuredClone`, `JSON.stringify` and readers in other languages, which reject lone surrogates: a host that
+ * cannot store them ends the run. Plain data, which everything from a server is, is returned as it is; anything else is replaced by the
+ * nearest plain value.
  */
 export function portable(details: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const plain = copy(details, 0);

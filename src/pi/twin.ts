@@ -40,7 +40,7 @@ export function claimSession(events: PiApi["events"]): Claim {
   return claim(true);
 }
 
-/** Tells the person which copy stays idle, where there is a UI. */
+/** Tells the person which of two installed copies is inactive, if there is a UI. */
 export function tellOfTwin(context: PiContext | undefined): void {
   const message = `rpi-mcp-adapter is installed twice. This copy stays idle: ${fileURLToPath(import.meta.url)}`;
   if (context?.hasUI === true) context.ui?.notify?.(message, "warning");

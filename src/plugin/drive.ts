@@ -33,7 +33,7 @@ export function drive(handle: StepHandle, { signal, onPartial }: DriveOptions = 
   return signal === undefined && onPartial === undefined ? awaited(handle) : watched(handle, signal, onPartial);
 }
 
-/** The end of a handle that nobody watches: nothing has to be made for that. */
+/** The fast path, without signal and partials: no timer and no listener is created. */
 function awaited(handle: StepHandle): Promise<AgentToolResult> {
   const end = (): AgentToolResult => {
     try {
@@ -80,8 +80,8 @@ async function watched(
 }
 
 /**
- * Leaves room on a host's signal for a listener of ours, until the returned function takes it back: Node warns of more than
- * ten, and a host may give one signal to any number of calls.
+ * Raises the listener limit of a host's signal by one, until the returned function lowers it again: a host may pass one signal to many
+ * calls, and Node warns of more than ten listeners.
  */
 function uncounted(signal: AbortSignal | undefined): () => void {
   if (signal === undefined) return () => undefined;

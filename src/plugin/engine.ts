@@ -6,7 +6,7 @@ import { mcpList } from "../tools/mcp-list.ts";
 import { mcpRequest } from "../tools/mcp-request.ts";
 import type { ToolRun } from "../tools/tool.ts";
 
-/** Everything behind the three tools. Loaded with the first call, so that a host's start does not pay for it. */
+/** The runtime and the implementations of the three tools, loaded lazily with the first call to keep a host's start fast. */
 export interface Engine {
   readonly runtime: Runtime;
   readonly run: (

@@ -20,7 +20,7 @@ import { CLIENT_INFO } from "../version.ts";
 import type { Engine } from "./engine.ts";
 
 export interface PluginOptions {
-  /** Stands behind what a host's own api does not offer. */
+  /** Defaults for services that a host's own api does not offer. */
   readonly services?: HostServices;
   readonly trust?: Trust;
   readonly limits?: Partial<Limits>;
@@ -49,13 +49,13 @@ const SERVICES = Object.keys({
   log: true,
 } satisfies Record<keyof HostServices, true>) as (keyof HostServices)[];
 
-/** What stays the server's own in the details of a failure. */
+/** Members of a failure's details that are not redacted: the server's untouched result. */
 const UNREDACTED: ReadonlySet<string> = new Set(["mcpResult"]);
 
-/** A plugin of its own: its hosts share nothing with those of other plugins. */
+/** Creates an independent plugin; hosts that register with it share nothing with hosts of other plugins. */
 export function createPlugin(options: PluginOptions = {}): Plugin {
   const registrations = new Map<PluginApi, Registration>();
-  /** What is being shut down, and whose it was. */
+  /** Shutdowns in progress, with the api object that each belonged to. */
   const leaving = new Map<Promise<void>, PluginApi>();
   const leave = (api: PluginApi, registration: Registration): void => {
     const left = registration.shutdown().finally(() => leaving.delete(left));
@@ -95,7 +95,7 @@ export function createPlugin(options: PluginOptions = {}): Plugin {
   };
 }
 
-/** What one host has of the plugin: its steps at once, everything behind them with its first call. */
+/** One host's registration: its steps, and the engine, which its first call loads. */
 class Registration {
   readonly #api: PluginApi;
   readonly #options: PluginOptions;
@@ -118,7 +118,7 @@ class Registration {
   }
 
   tool({ name, description, parameters }: Declaration): HostTool {
-    // A copy: what one host does to its declaration is not seen by another.
+    // A copy, so that a host that modifies its declaration does not affect others.
     return {
       name,
       description,
@@ -148,7 +148,7 @@ class Registration {
     const injected = params[HOST_CONTEXT_KEY];
     const host = isObject(injected) ? injected : undefined;
     if (this.#engine !== undefined) return this.#engine.run(name, params, host, context);
-    // A host may use the object again for its next call.
+    // A copy, since loading takes a while and a host may reuse the object for its next call.
     const given = { ...params };
     return this.#load().then((engine) => {
       if (context.cancellation.cancelled) throw new AdapterError("cancelled", {});

@@ -11,7 +11,7 @@ const HEAD_SHARE = 0.7;
 /** Below this a kept piece says nothing; only the note remains. */
 const MIN_KEPT_BYTES = 40;
 
-/** Of the line end that joins two texts. */
+/** The line end that joins two texts. */
 const LINE_END_BYTES = 1;
 
 export interface GuardOptions {
@@ -19,7 +19,7 @@ export interface GuardOptions {
   readonly spill: Spill;
 }
 
-/** The bound of the results of one server, and where the rest of them is kept. */
+/** The size limit for the results of one server, and where longer ones are kept whole. */
 export function guardOptions(spec: ServerSpec, { runtime }: ToolContext): GuardOptions {
   return { maxBytes: spec.maxResultBytes ?? runtime.limits.resultBytes, spill: runtime.spill };
 }
@@ -116,7 +116,7 @@ export async function guardError(error: unknown, spec: ServerSpec, context: Tool
   return new AdapterError<Situation>(error.situation, error.details, { cause: error, message });
 }
 
-/** Keeps a text in a private file. Where it is, as part of a sentence. */
+/** Keeps a text in a private file; returns where it is, as part of a sentence. */
 export async function kept(text: string, spill: Spill, extension: "txt" | "json" = "txt"): Promise<string> {
   try {
     return `the whole text is in ${await spill.write(text, extension)} until the session ends`;

@@ -74,7 +74,7 @@ export async function invoke(
   }
 }
 
-/** A refusal of the arguments, with what the tool takes: it spares the model the question. */
+/** Adds the tool's signature to an "invalid params" error, so that the model can correct its call at once. */
 function withTakes(error: unknown, item: Item): unknown {
   if (!isSituation(error, "rpc.error") || error.details.rpcError.code !== INVALID_PARAMS) return error;
   return new AdapterError("rpc.error", { ...error.details, takes: signature(item) || "nothing" });
@@ -91,7 +91,7 @@ function runsOnlyAsTask({ execution }: Item, { session }: Connection): boolean {
   return isObject(requests) && isObject(requests["tools"]) && requests["tools"]["call"] !== undefined;
 }
 
-/** Silence and total of one request, and where its progress goes. */
+/** The timeouts of one request with side effects, and where its progress is shown. */
 export function callOptions(spec: ServerSpec, timeoutMs: number, context: ToolContext): CallOptions {
   const { partial, cancellation, runtime } = context;
   const total = (spec.maxTotalSeconds ?? runtime.limits.defaultTotalSeconds) * 1000;
@@ -104,7 +104,7 @@ export function callOptions(spec: ServerSpec, timeoutMs: number, context: ToolCo
   };
 }
 
-/** Milliseconds of silence that end a step's requests: the caller's, else the entry's, else the default. */
+/** The idle timeout of a step's requests in milliseconds: the caller's, else the entry's, else the default. */
 export function silence(spec: ServerSpec, timeoutMs: number | undefined, { runtime }: ToolContext): number {
   return timeoutMs ?? (spec.timeoutSeconds ?? runtime.limits.defaultTimeoutSeconds) * 1000;
 }

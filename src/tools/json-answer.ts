@@ -8,6 +8,7 @@ export function json(value: Record<string, unknown>): AgentToolResult {
   return { content: [{ type: "text", text: JSON.stringify(value) }], details: value };
 }
 
+/** How a list is shortened to fit in `limit` bytes. */
 export interface Shortening<T> {
   readonly limit: number;
   readonly brief: (item: T) => unknown;
@@ -16,7 +17,7 @@ export interface Shortening<T> {
   readonly make: (shown: readonly unknown[], left?: number) => Record<string, unknown>;
 }
 
-/** As `json`, where the text may be too long. `details` may hold what the text does not. */
+/** As `json`, with the list shortened if the text would be too long. `details` may hold more than the text. */
 export function shortJson<T>(
   value: Record<string, unknown>,
   list: readonly T[],
@@ -28,7 +29,7 @@ export function shortJson<T>(
   return { content: [{ type: "text", text }], details };
 }
 
-/** The list in brief, else as names, as many as fit, found by halving. */
+/** The list in brief if that fits, else as many names as fit (by binary search). */
 export function shortened<T>(list: readonly T[], { limit, brief, name, make }: Shortening<T>): string {
   const briefs = JSON.stringify(make(list.map(brief)));
   if (fits(briefs, limit)) return briefs;

@@ -31,7 +31,7 @@ export function mcpCall(params: Readonly<Record<string, unknown>>, context: Tool
   });
 }
 
-/** A parameter that nothing reads, and what is in it. */
+/** An unknown parameter, and the keys of the object in it. */
 type Stray = readonly [name: string, within: readonly string[]];
 
 function straysIn(params: Readonly<Record<string, unknown>>): readonly Stray[] | undefined {
@@ -43,7 +43,7 @@ function straysIn(params: Readonly<Record<string, unknown>>): readonly Stray[] |
   });
 }
 
-/** Those that hold an argument of the tool: models write arguments beside `arguments`, or into an object with another name. */
+/** The unknown parameters that hold an argument of the tool: models put arguments beside `arguments`, or into an object of another name. */
 function unsentOf(
   strays: readonly Stray[],
   args: Readonly<Record<string, unknown>>,
@@ -58,7 +58,7 @@ const OWN: ReadonlySet<string> = new Set([...Object.keys(CALL.parameters["proper
 const MAX_STRAYS = 20;
 const TO_ARGUMENTS = 'What the tool takes belongs in "arguments".';
 
-/** Waits only where there is something to wait for. */
+/** The result without a promise in the usual case: no error, no output schema, and short enough. */
 function answer(
   tool: string,
   invoked: Invoked,

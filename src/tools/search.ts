@@ -31,7 +31,7 @@ const PARTICIPLE_WEIGHT = 0.2;
 const MAX_TERMS = 32;
 const QUERY_CHARACTERS = 2000;
 
-/** One thing that is searched for. */
+/** One search term, of one or more words of the query. */
 interface Term {
   readonly stem: string;
   readonly synonyms: ReadonlySet<string>;
@@ -137,7 +137,7 @@ function joinedWords(asked: readonly string[]): Set<string> {
   return joined;
 }
 
-/** Finds the terms that a word stands for; the same words come again and again, and are looked at once. */
+/** Returns a function, with a cache, that finds the terms that a word matches. */
 function matcher(terms: readonly Term[]): (word: string) => readonly Match[] {
   const known = new Map<string, readonly Match[]>();
   // Most words begin unlike any term.

@@ -14,7 +14,7 @@ export function isHidden({ includeTools, excludeTools }: ServerSpec, tool: strin
   return excludeTools !== undefined && matchesAny(excludeTools, tool);
 }
 
-/** What of a list the entry lets anybody see. */
+/** The items of a list that the entry's filters let through. */
 export function visible(spec: ServerSpec, { kind, items }: Catalog): ReadonlyMap<string, Item> {
   if (kind !== "tools" || (spec.includeTools === undefined && spec.excludeTools === undefined)) return items;
   return new Map([...items].filter(([name]) => !isHidden(spec, name)));
