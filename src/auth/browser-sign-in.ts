@@ -4,10 +4,9 @@ import { isLoopback } from "../web-address.ts";
 import { type Callback, CallbackListener } from "./callback-listener.ts";
 import { knownClient, registerClient, withCredentials } from "./client-choice.ts";
 import { type AuthContext, cancelledBy, excerpt, failed } from "./context.ts";
-import type { ProofKey } from "./keys.ts";
 import { loginHint } from "./login-hint.ts";
 import { checkedUrl } from "./oauth-request.ts";
-import type { Party, PendingAuthorization, SignedIn } from "./party.ts";
+import type { Party, PendingAuthorization, SignedIn, TokenRequest } from "./party.ts";
 import type { ServerMetadata } from "./server-metadata.ts";
 import { abortable } from "./shared-work.ts";
 import { type StoredClient, withClient, withDoubtIn } from "./store/record.ts";
@@ -23,13 +22,8 @@ export interface Person {
   onListening(listener: CallbackListener | undefined): void;
 }
 
-export interface BrowserSignIn {
-  readonly context: AuthContext;
+export interface BrowserSignIn extends TokenRequest {
   readonly store: TokenStore;
-  readonly metadata: ServerMetadata;
-  readonly resource: string;
-  readonly scope: string | undefined;
-  readonly proofKey: ProofKey | undefined;
   readonly person: Person;
 }
 

@@ -24,6 +24,15 @@ export interface Party {
   readonly signal: AbortSignal;
 }
 
+/** What tokens are asked for, whichever way. */
+export interface TokenRequest {
+  readonly context: AuthContext;
+  readonly metadata: ServerMetadata;
+  readonly resource: string;
+  readonly scope: string | undefined;
+  readonly proofKey: ProofKey | undefined;
+}
+
 export interface Tokens {
   readonly accessToken: string;
   readonly tokenType: "Bearer" | "DPoP";

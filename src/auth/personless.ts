@@ -1,18 +1,12 @@
 import { knownClient, registerClient, withCredentials } from "./client-choice.ts";
 import { type AuthContext, failed } from "./context.ts";
-import type { ProofKey } from "./keys.ts";
-import type { OAuthClient, Party, SignedIn } from "./party.ts";
+import type { OAuthClient, Party, SignedIn, TokenRequest } from "./party.ts";
 import { type ServerMetadata, serverMetadata } from "./server-metadata.ts";
 import type { SignInRecord, StoredClient } from "./store/record.ts";
 
 /** The inputs of a non-interactive grant: client credentials, a JWT assertion, or enterprise-managed authorization. */
-export interface PersonlessGrant {
-  readonly context: AuthContext;
-  readonly metadata: ServerMetadata;
+export interface PersonlessGrant extends TokenRequest {
   readonly record: SignInRecord;
-  readonly resource: string;
-  readonly scope: string | undefined;
-  readonly proofKey: ProofKey | undefined;
 }
 
 /** Whether the entry's grant type is non-interactive: no person has to sign in. */

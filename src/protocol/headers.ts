@@ -76,12 +76,16 @@ function collect(schema: Readonly<Record<string, unknown>>): Annotations {
 
   const annotate = (node: Readonly<Record<string, unknown>>, place: Place | undefined, reachable: boolean): void => {
     const header = node["x-mcp-header"];
-    problem ??= annotationProblem(header, node["type"], place, reachable);
+    if (typeof header !== "string" || header === "") {
+      problem = `x-mcp-header of ${nameOf(place)} is not a name`;
+      return;
+    }
+    problem = annotationProblem(header, node["type"], place, reachable);
     if (problem !== undefined) return;
-    const key = (header as string).toLowerCase();
+    const key = header.toLowerCase();
     if (seen.has(key)) problem = `x-mcp-header ${JSON.stringify(header)} is used twice`;
     seen.add(key);
-    found.push({ header: header as string, place });
+    found.push({ header, place });
   };
 
   // `properties` chains are followed as such; everything else is only searched for annotations that may not stand there.
@@ -122,12 +126,11 @@ const DATA_KEYWORDS: ReadonlySet<string> = new Set([
 ]);
 
 function annotationProblem(
-  header: unknown,
+  header: string,
   type: unknown,
   place: Place | undefined,
   reachable: boolean,
 ): string | undefined {
-  if (typeof header !== "string" || header === "") return `x-mcp-header of ${nameOf(place)} is not a name`;
   if (!isHeaderName(header))
     return `x-mcp-header ${JSON.stringify(header)} of ${nameOf(place)} is no valid header name`;
   if (!reachable || place === undefined)

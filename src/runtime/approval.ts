@@ -18,6 +18,13 @@ export interface ApprovalOptions {
   readonly redactor: Redactor;
 }
 
+/** What a person is told of a call that they are asked to approve. */
+export interface ToolCall {
+  readonly tool: string;
+  readonly args: unknown;
+  readonly annotations?: unknown;
+}
+
 /** Asks the host before a server is started and before a tool is called; a host without an `approve` service is decided for by `trust`. */
 export class Approval {
   readonly #options: ApprovalOptions;
@@ -70,24 +77,12 @@ export class Approval {
   }
 
   /** @throws AdapterError `denied`, `cancelled`. Nothing was sent then. */
-  async call(
-    scope: Scope,
-    spec: ServerSpec,
-    tool: string,
-    args: unknown,
-    annotations: unknown,
-    cancellation: Cancellation,
-  ): Promise<void> {
-    const request: ApprovalRequest = {
-      server: spec.name,
-      action: "call",
-      tool,
-      arguments: args,
-      ...defined({ annotations }),
-    };
+  async call(scope: Scope, server: string, call: ToolCall, cancellation: Cancellation): Promise<void> {
+    const { tool, args, annotations } = call;
+    const request: ApprovalRequest = { server, action: "call", tool, arguments: args, ...defined({ annotations }) };
     const verdict = await this.#ask(request, scope, cancellation);
-    if (cancellation.cancelled) throw new AdapterError("cancelled", { server: spec.name });
-    if (verdict !== "allowed") throw new AdapterError("denied.call", { server: spec.name, tool });
+    if (cancellation.cancelled) throw new AdapterError("cancelled", { server });
+    if (verdict !== "allowed") throw new AdapterError("denied.call", { server, tool });
   }
 
   /** Whether a project's files are trusted as the user's own. */

@@ -60,7 +60,7 @@ export async function invoke(
       throw new AdapterError("tool.task", { server: spec.name, tool, capability: TASKS });
     const args = withoutNestedJson(given, item["inputSchema"]);
     if (runtime.approval.asks(scope, spec, tool))
-      await runtime.approval.call(scope, spec, tool, args, item["annotations"], cancellation);
+      await runtime.approval.call(scope, spec.name, { tool, args, annotations: item["annotations"] }, cancellation);
     const params = meta === undefined ? { name: tool, arguments: args } : { name: tool, arguments: args, _meta: meta };
     const options = callOptions(spec, silenceMs, context);
     context.sending();

@@ -56,7 +56,7 @@ async function approveRaw(
   await approval.start(scope, spec, cancellation);
   if (method !== "tools/call") return;
   const tool = cut(typeof name === "string" ? name : (JSON.stringify(name) ?? ""), limits.nameCharacters);
-  if (approval.asks(scope, spec, tool)) await approval.call(scope, spec, tool, args, undefined, cancellation);
+  if (approval.asks(scope, spec, tool)) await approval.call(scope, spec.name, { tool, args }, cancellation);
 }
 
 function requestId(value: unknown, read: ParamReader): string | number {

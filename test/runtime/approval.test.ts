@@ -76,7 +76,7 @@ describe("a call of a tool that autoApprove names", () => {
 test("what the tool says of itself is shown with the question about its call", async () => {
   const { approval, asked } = asking();
   const annotations = { destructiveHint: true };
-  await approval.call(SCOPE, specOf({}), "write", { path: "x" }, annotations, new Cancellation());
+  await approval.call(SCOPE, specOf({}).name, { tool: "write", args: { path: "x" }, annotations }, new Cancellation());
   expect(asked).toEqual([{ server: "files", action: "call", tool: "write", arguments: { path: "x" }, annotations }]);
 });
 
