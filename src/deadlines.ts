@@ -36,7 +36,6 @@ export class Deadlines {
   stop(): void {
     this.#entries.clear();
     this.#disarm();
-    this.#timerAt = Number.POSITIVE_INFINITY;
   }
 
   #disarm(): void {
@@ -44,6 +43,7 @@ export class Deadlines {
     clearImmediate(this.#looking);
     this.#timer = undefined;
     this.#looking = undefined;
+    this.#timerAt = Number.POSITIVE_INFINITY;
   }
 
   #arm(at: number): void {
@@ -59,9 +59,7 @@ export class Deadlines {
   }
 
   #look(now: number): void {
-    this.#timer = undefined;
-    this.#looking = undefined;
-    this.#timerAt = Number.POSITIVE_INFINITY;
+    this.#disarm();
     const due: Deadline[] = [];
     let next = Number.POSITIVE_INFINITY;
     for (const entry of this.#entries.all()) {

@@ -174,7 +174,7 @@ export class Listing {
         throw new AdapterError("limit.pages", { server, method, limit: this.#limits.discoveryPages });
       if (cursor === "") names = this.#names(pages);
     }
-    this.#forgetBeyond(pages.length);
+    if (this.#pages.length > pages.length) this.#pages.length = pages.length;
     return this.#remember(pages);
   }
 
@@ -212,10 +212,6 @@ export class Listing {
 
   #names(pages: readonly Page[]): number {
     return this.#catalogOf(pages).items.size;
-  }
-
-  #forgetBeyond(count: number): void {
-    if (this.#pages.length > count) this.#pages.length = count;
   }
 
   /** The catalog of these pages; the remembered one if all pages are unchanged, which are then the same objects. */
