@@ -8,6 +8,7 @@ import {
   metadataElsewhere,
   type ServerMetadata,
   serverMetadata,
+  strings,
 } from "./server-metadata.ts";
 
 /** What has to be known before an authorization can be asked for. */
@@ -173,8 +174,4 @@ async function configuredServer(
     if (metadata !== undefined) return metadata;
   }
   return await serverMetadata(context, issuer, signal);
-}
-
-function strings(value: unknown): string[] | undefined {
-  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : undefined;
 }

@@ -134,10 +134,15 @@ function pick(json: Record<string, unknown>, issuer: string): ServerMetadata {
     if (typeof value === "boolean") picked[key] = value;
   }
   for (const key of LISTS) {
-    const value = json[key];
-    if (Array.isArray(value)) picked[key] = value.filter((item) => typeof item === "string");
+    const list = strings(json[key]);
+    if (list !== undefined) picked[key] = list;
   }
   return picked;
+}
+
+/** The strings in a list of a metadata document; `undefined` if it is no list. */
+export function strings(value: unknown): string[] | undefined {
+  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : undefined;
 }
 
 /** Revision 2025-03-26: those of a server without metadata. */

@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from "node:fs";
 import { AdapterError, isAdapterError, reasonOf } from "../errors.ts";
+import { keepNewest } from "../keep-newest.ts";
 import { realPath } from "../real-path.ts";
 import { decode } from "./decode.ts";
 
@@ -91,12 +92,7 @@ export class Files {
     const known = this.#states.get(path);
     if (known !== undefined && this.version(path) === known.version) return known;
     const state = await this.#load(path, format);
-    this.#states.delete(path);
-    this.#states.set(path, state);
-    for (const oldest of this.#states.keys()) {
-      if (this.#states.size <= REMEMBERED_FILES) break;
-      this.#states.delete(oldest);
-    }
+    keepNewest(this.#states, path, state, REMEMBERED_FILES);
     return state;
   }
 

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { defined } from "../defined.ts";
 import { AdapterError } from "../errors.ts";
+import { keepNewest } from "../keep-newest.ts";
 import type { Limits } from "../limits.ts";
 import { type ConfigProblem, mayHideServers } from "./candidate.ts";
 import type { ConfigEntry, Environment } from "./entry.ts";
@@ -128,12 +129,7 @@ export class ConfigStore {
       isComplete,
       ...defined({ maxResultBytes }),
     };
-    this.#loaded.delete(key);
-    this.#loaded.set(key, { view, tracked, made: merged.made, placeKey });
-    for (const oldest of this.#loaded.keys()) {
-      if (this.#loaded.size <= REMEMBERED_VIEWS) break;
-      this.#loaded.delete(oldest);
-    }
+    keepNewest(this.#loaded, key, { view, tracked, made: merged.made, placeKey }, REMEMBERED_VIEWS);
     return view;
   }
 

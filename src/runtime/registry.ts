@@ -2,6 +2,7 @@ import { setImmediate } from "node:timers";
 import { atMost } from "../at-most.ts";
 import type { Cancellation } from "../cancellation.ts";
 import { AdapterError } from "../errors.ts";
+import { keepNewest } from "../keep-newest.ts";
 import type { Limits } from "../limits.ts";
 import type { PersonWait } from "../person-wait.ts";
 import type { ServerSpec } from "../server-spec.ts";
@@ -207,7 +208,7 @@ export class Registry {
   }
 
   #made(slot: Slot, connection: Connection): Connection {
-    this.#learn(slot.spec.fingerprint, connection.protocolVersion);
+    keepNewest(this.#spoken, slot.spec.fingerprint, connection.protocolVersion, 4 * this.#limits.connections);
     slot.connecting = undefined;
     if (slot.isReleased) {
       void this.#track(slot.key, connection.session.close());
@@ -274,13 +275,6 @@ export class Registry {
   /** The error for those who waited for a connection that was dropped while it was being made. */
   #released({ spec: { name: server } }: Slot): AdapterError {
     return new AdapterError("closed.stopped", { server, outcomeUnknown: false });
-  }
-
-  #learn(fingerprint: string, version: string): void {
-    this.#spoken.delete(fingerprint);
-    this.#spoken.set(fingerprint, version);
-    const [oldest = ""] = this.#spoken.keys();
-    if (this.#spoken.size > 4 * this.#limits.connections) this.#spoken.delete(oldest);
   }
 
   #track(key: string, closing: Promise<void>): Promise<void> {
