@@ -1,9 +1,9 @@
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { headerFlaw } from "../protocol/header-syntax.ts";
-import type { HttpEndpoint, OAuthSettings, ServerSpec, StdioEndpoint } from "../server-spec.ts";
+import type { Endpoint, HttpEndpoint, OAuthSettings, ServerSpec, StdioEndpoint } from "../server-spec.ts";
 import { readUrl } from "../web-address.ts";
 import type { CheckedEntry } from "./check.ts";
-import type { CheckedEndpoint, CheckedProgram, CheckedRemote } from "./endpoint.ts";
+import type { CheckedProgram, CheckedRemote } from "./endpoint.ts";
 import { Expansion, literal, type Owner } from "./expand.ts";
 import { type Refuse, refusal } from "./refuse.ts";
 import { secretsOf } from "./secrets.ts";
@@ -32,7 +32,11 @@ export function expandSpec(entry: CheckedEntry, provenance: Provenance, around: 
   const { server: name, configPath, ...known } = provenance;
   const refuse = refusal(provenance);
   const expansion = new Expansion(provenance, around.env, around.platform);
-  const endpoint = expandEndpoint(entry.endpoint, expansion, refuse, dirname(configPath), around);
+  const { endpoint: written, enabled: _enabled, autoApprove = [], ...settings } = entry;
+  const endpoint =
+    written.kind === "http"
+      ? expandRemote(written, expansion, refuse)
+      : expandProgram(written, expansion, refuse, dirname(configPath), around);
   // With them a sign-in can ask for a token that is good elsewhere, which the server then gets.
   if (
     known.origin === "project" &&
@@ -41,7 +45,6 @@ export function expandSpec(entry: CheckedEntry, provenance: Provenance, around: 
     endpoint.oauth.parameters !== undefined
   )
     throw refuse("oauth.parameters", "is not taken from a project's file; write the server into a file of your own");
-  const { endpoint: _written, enabled: _enabled, autoApprove = [], ...settings } = entry;
   const spec: ServerSpec = {
     ...known,
     ...settings,
@@ -56,24 +59,13 @@ export function expandSpec(entry: CheckedEntry, provenance: Provenance, around: 
 }
 
 /** Equal for endpoints that one connection can serve. */
-export function fingerprintOf(endpoint: StdioEndpoint | HttpEndpoint, protocol: string): string {
+export function fingerprintOf(endpoint: Endpoint, protocol: string): string {
   const { kind } = endpoint;
   const rest =
     kind === "stdio"
       ? [endpoint.command, endpoint.args, sorted(endpoint.env), endpoint.inheritEnv, endpoint.cwd]
       : [endpoint.transport, endpoint.url, sorted(endpoint.headers), endpoint.oauth ?? null];
   return JSON.stringify([kind, protocol, ...rest]);
-}
-
-function expandEndpoint(
-  endpoint: CheckedEndpoint,
-  expansion: Expansion,
-  refuse: Refuse,
-  folder: string,
-  around: Surroundings,
-): StdioEndpoint | HttpEndpoint {
-  if (endpoint.kind === "http") return expandRemote(endpoint, expansion, refuse);
-  return expandProgram(endpoint, expansion, refuse, folder, around);
 }
 
 function expandProgram(

@@ -26,10 +26,12 @@ export interface HostOptions {
   readonly cwd?: string;
   readonly sessionId?: string;
   readonly services?: HostServices;
+  /** Default: `ask`. */
   readonly trust?: Trust;
 }
 
 export interface CallOptions {
+  /** Cancels the call. */
   readonly signal?: AbortSignal;
   readonly onPartial?: (partial: AgentToolResult) => void;
 }

@@ -61,8 +61,8 @@ async function watched(
   };
   const show = (partial: AgentToolResult): void => guarded(() => onPartial?.(partial));
   const cancel = (): void => handle.cancel();
-  const fetch = (): void => guarded(() => void handle.poll(show));
-  const poller = onPartial === undefined ? undefined : setInterval(fetch, PARTIAL_MS);
+  const poll = (): void => guarded(() => void handle.poll(show));
+  const poller = onPartial === undefined ? undefined : setInterval(poll, PARTIAL_MS);
   const uncount = uncounted(signal);
   if (signal?.aborted) cancel();
   else signal?.addEventListener("abort", cancel, { once: true });

@@ -73,7 +73,7 @@ export interface Transport {
   diagnostics(): Readonly<Record<string, unknown>>;
 }
 
-/** How to make transports for one server: what is heavy is loaded before the first is made. */
+/** How transports for one server are created. */
 export interface TransportFactory {
   readonly create: () => Transport;
   /** The transport of the first revision, for a server that refuses the present one; absent where it cannot apply. */
