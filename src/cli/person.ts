@@ -1,3 +1,4 @@
+import { Mutex } from "../mutex.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface Question {
@@ -11,17 +12,15 @@ export interface Question {
 /** Asks the person at the terminal, one question at a time. */
 export class Person {
   readonly #terminal: Terminal;
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #mutex = new Mutex();
 
   constructor(terminal: Terminal) {
     this.#terminal = terminal;
   }
 
   /** Has the person to itself while it runs: others who want to ask wait. */
-  async alone<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#turn.then(() => this.#terminal.withoutSpinner(work));
-    this.#turn = turn.catch(() => undefined); // Its own caller sees the failure.
-    return turn;
+  alone<T>(work: () => Promise<T>): Promise<T> {
+    return this.#mutex.run(() => this.#terminal.withoutSpinner(work));
   }
 
   /** The line typed; nothing after Ctrl-D or when the question is withdrawn. To be asked within `alone`. */

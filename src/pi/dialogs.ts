@@ -1,4 +1,5 @@
 import { callBack } from "../call-back.ts";
+import { Mutex } from "../mutex.ts";
 import { readable } from "../remote-text.ts";
 import { attempt } from "./attempt.ts";
 import type { DialogOptions, PiContext, PiUi } from "./pi-api.ts";
@@ -14,7 +15,7 @@ const REMOTE_DIALOG_MS = 300_000;
  */
 export class Dialogs {
   #context: PiContext | undefined;
-  #conversation: Promise<unknown> = Promise.resolve();
+  readonly #mutex = new Mutex();
 
   /** With `undefined` nobody is asked any more: the contexts of a session that is over must not be touched. */
   use(context: PiContext | undefined): void {
@@ -37,14 +38,10 @@ export class Dialogs {
   }
 
   /** Runs a conversation when those before it are over; `withdrawn` is the answer where nobody waits any more. */
-  async converse<T>(signal: AbortSignal, withdrawn: T, ask: () => Promise<T>): Promise<T> {
-    const before = this.#conversation;
-    const conversation = (async () => {
-      await before;
-      return signal.aborted ? withdrawn : Promise.race([ask(), whenAborted(signal, withdrawn)]);
-    })();
-    this.#conversation = conversation.catch(() => undefined);
-    return conversation;
+  converse<T>(signal: AbortSignal, withdrawn: T, ask: () => Promise<T>): Promise<T> {
+    return this.#mutex.run(async () =>
+      signal.aborted ? withdrawn : Promise.race([ask(), whenAborted(signal, withdrawn)]),
+    );
   }
 
   async confirm(title: string, message: string, signal: AbortSignal): Promise<boolean> {

@@ -1,6 +1,7 @@
 import { clock } from "../clock.ts";
 import type { ElicitResult } from "../contract.ts";
 import type { Limits } from "../limits.ts";
+import { Mutex } from "../mutex.ts";
 import { INVALID_PARAMS, isObject } from "../protocol/jsonrpc.ts";
 import { checkAgainst } from "../validation/validator.ts";
 import { errorAnswer, type InputAnswer } from "./answer.ts";
@@ -26,7 +27,7 @@ const CHECK_MS = 1000;
  */
 export class FormChecks {
   readonly #limits: Limits;
-  #latest: Promise<unknown> = Promise.resolve();
+  readonly #mutex = new Mutex();
   #spentMs = 0;
   #since = 0;
 
@@ -35,10 +36,7 @@ export class FormChecks {
   }
 
   fits(schema: object, content: unknown): Promise<boolean> {
-    const fits = this.#latest.then(() => this.#check(schema, content));
-    // Content that cannot be read fails its own question alone.
-    this.#latest = fits.catch(() => undefined);
-    return fits;
+    return this.#mutex.run(() => this.#check(schema, content));
   }
 
   async #check(schema: object, content: unknown): Promise<boolean> {

@@ -1,3 +1,4 @@
+import { Mutex } from "../../mutex.ts";
 import { cancelledBy } from "../context.ts";
 import { emptyRecord, isEmpty, type SignInRecord } from "./record.ts";
 import type { Change, StoreDescription, TokenStore } from "./token-store.ts";
@@ -5,23 +6,21 @@ import type { Change, StoreDescription, TokenStore } from "./token-store.ts";
 /** A store that ends with the process. */
 export class MemoryStore implements TokenStore {
   readonly #records = new Map<string, SignInRecord>();
-  readonly #queues = new Map<string, Promise<unknown>>();
+  readonly #locks = new Map<string, Mutex>();
 
   async read(url: string): Promise<SignInRecord> {
     return this.#records.get(url) ?? emptyRecord(url);
   }
 
   async update<T>(url: string, change: Change<T>, signal: AbortSignal): Promise<T> {
-    const before = this.#queues.get(url) ?? Promise.resolve();
-    const turn = before.then(async () => {
+    const lock = this.#locks.get(url) ?? new Mutex();
+    this.#locks.set(url, lock);
+    return await lock.run(async () => {
       if (signal.aborted) throw cancelledBy(signal, url);
       const { value, record } = await change(await this.read(url));
       if (record !== undefined) this.put(record);
       return value;
     });
-    const settled = turn.catch(() => undefined); // The next in the queue does not inherit a failure.
-    this.#queues.set(url, settled);
-    return await turn;
   }
 
   has(url: string): boolean {
