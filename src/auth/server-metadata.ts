@@ -97,7 +97,7 @@ function issuerHint(named: string): string {
   return 'Set "issuer" in its oauth settings to that of your own tenant: as it is written there, with the tenant\'s id filled in.';
 }
 
-/** Whether two issuers have their metadata at the same places: some libraries add a slash where they read the one, or drop it. */
+/** Whether two issuers differ at most by a slash at their end, which some libraries add or drop: their metadata is at the same places. */
 export function isSameButSlash(a: string, b: string): boolean {
   return a.replace(/\/$/, "") === b.replace(/\/$/, "");
 }

@@ -41,7 +41,7 @@ export async function assertApproved(spec: ServerSpec, terminal: Terminal, signa
   throw startDenied(spec, "refused");
 }
 
-/** Whether the start is the project's wish, and not covered by what the user says of projects. */
+/** Whether only a project's own files want the server started, and the user has not said that projects are trusted. */
 function isProjects(spec: ServerSpec): boolean {
   return spec.trust !== "always" && isWantedByProject(spec);
 }

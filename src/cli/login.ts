@@ -94,7 +94,7 @@ async function show(url: string, options: Options, terminal: Terminal): Promise<
   await openInBrowser(url).catch(() => terminal.note(`No browser could be started. ${instead}`));
 }
 
-/** Not without a terminal, unless it was asked for: what stands in stdin then is somebody else's. */
+/** Whether the callback address may be pasted: at a terminal, or with `--no-browser`. Any other stdin may be meant for something else. */
 function takesPasted(terminal: Terminal, { browser }: Options): boolean {
   return browser === false || terminal.interactive;
 }

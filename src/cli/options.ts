@@ -23,7 +23,7 @@ export interface Options {
   readonly program?: readonly string[];
 }
 
-/** Whether the command line itself says what the server is, so that none is named. */
+/** Whether `--url` or `-- PROGRAM` gives the server, so that no SERVER word is expected. */
 export function saysServer({ url, program }: Options): boolean {
   return url !== undefined || program !== undefined;
 }

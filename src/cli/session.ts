@@ -65,7 +65,7 @@ export class Session {
     return this.#private?.configPath ?? (config === undefined ? undefined : fromProcessFolder(config));
   }
 
-  /** The server that was named, or the one that the command line says otherwise. */
+  /** The target of a call: the server that `--url` or `-- PROGRAM` gives, else the named one. */
   target(server?: string): Target {
     const { url } = this.#context.options;
     const { configPath } = this;

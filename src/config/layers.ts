@@ -184,7 +184,7 @@ class Gathering {
     return trust;
   }
 
-  /** What lies in the user's folders, but can be changed by everybody, is not the user's word. */
+  /** The origin that counts: a user-level file that every user of the machine can change is trusted no more than a project's. */
   #safeOrigin(origin: Origin, { path: configPath, worldWritable }: { path: string; worldWritable: boolean }): Origin {
     if (!worldWritable) return origin;
     const demoted = origin === "user";

@@ -45,7 +45,7 @@ export interface ConfigTarget {
 interface Loaded {
   readonly view: ConfigView;
   readonly tracked: Tracked;
-  /** Of the environment it was loaded in. */
+  /** The `placeKey` of the environment it was loaded in. */
   readonly placeKey: string;
   readonly made: ReadonlyMap<string, ConfigEntry>;
 }

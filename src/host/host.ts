@@ -54,7 +54,7 @@ export function createHost(options: HostOptions = {}): Host {
   return new ReferenceHost(options);
 }
 
-/** What the host gave to one plugin, and has of it. */
+/** One loaded plugin: the api object that it registered with, and its shutdown handlers. */
 interface Loaded {
   readonly api: PluginApi;
   handlers: (() => void | Promise<void>)[];

@@ -19,7 +19,7 @@ interface RowsOptions {
   readonly row: PiRow | undefined;
 }
 
-/** Asked for its rows with every frame. */
+/** Keeps the rendered rows, since Pi asks for them with every frame. */
 class Rows implements PiComponent {
   readonly #text: string;
   readonly #options: RowsOptions;
@@ -91,7 +91,7 @@ function columnsOf(character: string): number {
   return NARROW.test(character) ? 1 : 2;
 }
 
-/** What a host has not, or has otherwise, changes only the looks. */
+/** The text in a color of the theme; plain where the host has no theme or it fails. */
 function colored(theme: PiTheme | undefined, color: string, text: string): string {
   return attempt(() => theme?.fg?.(color, text), undefined) ?? text;
 }

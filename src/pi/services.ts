@@ -12,7 +12,7 @@ const LOGS_A_MINUTE = 10;
 const MINUTE_MS = 60_000;
 const SERIOUS = new Set(["error", "critical", "alert", "emergency"]);
 
-/** What this host can do for servers: what needs a person only where its UI reaches one. */
+/** The services that this host offers: those that ask a person only if its UI has the dialogs for them. */
 export function servicesFor(dialogs: Dialogs): HostServices {
   return {
     listRoots: async ({ cwd }) => (cwd === undefined ? [] : [{ uri: pathToFileURL(cwd).href, name: basename(cwd) }]),

@@ -134,7 +134,7 @@ async function searchAll(
         return [...visible(spec, catalog)].map(([name, item]) => ({ server, name, item }));
       } catch (error) {
         if (context.cancellation.cancelled) throw error;
-        // What does not offer such things at all has none that fit.
+        // A server that does not offer this kind of list has no match, which is no failure.
         if (isSituation(error, "capability.missing")) return [];
         failed.push({ server, error: problem(error, context) });
         return [];

@@ -46,7 +46,7 @@ export async function mcpRequest(
   return managed(target, { method, params: sent, timeoutMs }, context);
 }
 
-/** Whatever way it takes, a call of a tool is a call of a tool. */
+/** The approvals of a raw request: for the server, and for a `tools/call` the same as `mcp_call` needs. */
 async function approveRaw(
   spec: ServerSpec,
   method: string,
@@ -66,7 +66,7 @@ function requestId(value: unknown, read: ParamReader): string | number {
   throw read.fail("id", `must be a string of 1-${ID_CHARACTERS} characters or an integer`);
 }
 
-/** What makes no sense on a connection that the adapter manages. */
+/** Refuses methods that make no sense on a connection that the adapter manages. */
 function refuse(method: string): void {
   const refused = (reason: string): AdapterError => new AdapterError("method.refused", { method, reason });
   if (method === "initialize") throw refused("the adapter has done it for this connection");

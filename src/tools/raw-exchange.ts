@@ -8,7 +8,7 @@ import type { ServerSpec } from "../server-spec.ts";
 import { transportFactory } from "../transport/create.ts";
 import type { ToolContext } from "./tool.ts";
 
-/** Servers that keep sessions refuse everything so that comes without a handshake. */
+/** The status with which servers that keep sessions refuse a request without a handshake. */
 const BAD_REQUEST = 400;
 const NO_SIGN_IN =
   "A raw request does not sign in, and carries no headers of an entry: configure the server and name it.";

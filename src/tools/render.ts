@@ -44,7 +44,7 @@ function withoutContent(
   return [text(Object.keys(returned).length > 0 ? JSON.stringify(returned) : "[the tool returned no content]")];
 }
 
-/** What stands in place of a list of blocks: one of them, or what a tool returned, as it is. */
+/** Content that is no list: a single block, or the bare value that a tool returned. */
 function bare(value: unknown, limits: Limits): ContentBlock {
   if (isObject(value) && typeof value["type"] === "string") return renderBlock(value, limits);
   return text(typeof value === "string" ? value : JSON.stringify(value));

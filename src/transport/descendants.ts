@@ -4,14 +4,14 @@ export interface ProcessMark {
   readonly startedAt: string;
 }
 
-/** What the system tells of its processes. */
+/** The operating system's process table. */
 export interface Processes {
   childrenOf(pid: number): readonly number[];
   /** `undefined` for a process that is gone or a zombie. */
   startTime(pid: number): string | undefined;
   /**
-   * Whether of a group, which still has members, nothing but zombies is left: where nobody reaps orphans (a container without an
-   * init) they stay. Never where signals do not count them.
+   * Whether a process group that still has members consists of zombies only: they stay where nothing reaps orphans, as in a container
+   * without an init. Always false on systems where signals ignore zombies.
    */
   hasOnlyZombies(group: number): boolean;
 }

@@ -20,7 +20,7 @@ function withoutHalves(_key: string, value: unknown): unknown {
   return typeof value === "string" ? value.toWellFormed() : value;
 }
 
-/** What errors call a message. */
+/** The name of a message in errors: its method. */
 export function labelOf(message: JsonRpcMessage): string {
   return "method" in message ? message.method : "an answer";
 }

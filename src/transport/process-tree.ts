@@ -16,7 +16,7 @@ export interface TreeRoot {
 }
 
 const POLL_MS = 10;
-/** A tree that is expected to end is looked at again and again, for at most one part in so many of the time. */
+/** While a tree is expected to end it is scanned repeatedly; the scans take at most one tenth of the time. */
 const LOOK_SHARE = 10;
 const KILL_WAIT_MS = 1000;
 

@@ -7,5 +7,5 @@ const NONE: Processes = { childrenOf: () => [], startTime: () => undefined, hasO
 
 const LINUX: ReadonlySet<string> = new Set(["linux", "android"]);
 
-/** This machine's. */
+/** The process table of this machine. */
 export const PROCESSES: Processes = LINUX.has(process.platform) ? proc : process.platform === "win32" ? NONE : new Ps();

@@ -29,7 +29,7 @@ export function proxyAgent(url: URL, options: AgentOptions): Proxied | undefined
 
 const NOT_HTTP = "only HTTP proxies are supported; set HTTPS_PROXY or HTTP_PROXY to one";
 
-/** By what NO_PROXY means to curl, Go and Python, and not to the package: a domain covers what is in it, a range its addresses. */
+/** Whether NO_PROXY exempts the host as curl, Go and Python read it, unlike the package: a domain covers its subdomains, a CIDR range its addresses. */
 function isExcepted({ protocol, hostname, port }: URL): boolean {
   const { no_proxy, NO_PROXY = "" } = process.env;
   const host = hostname.replace(/^\[|\]$/g, "");
@@ -56,7 +56,7 @@ function isInRange(host: string, address: string, bits: string | undefined): boo
   return range.check(host, family);
 }
 
-/** What the agents have in common. */
+/** The members of both agents that are used here. */
 interface Opener {
   readonly connectOpts: object;
   connect(request: ClientRequest, options: unknown): Promise<Socket>;

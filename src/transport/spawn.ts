@@ -33,7 +33,7 @@ export async function spawnProcess(options: SpawnOptions): Promise<SpawnedProces
   return asSpawned(child);
 }
 
-/** What the transport needs of a child that has started. */
+/** A started child as the transport uses it. */
 function asSpawned(child: ChildProcess): SpawnedProcess {
   const { pid, stdin, stdout, stderr } = child as ChildProcess & {
     pid: number;

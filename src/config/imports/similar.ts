@@ -5,7 +5,7 @@ import type { Dialect, DialectFile } from "./dialect.ts";
 import { Draft, serversIn } from "./draft.ts";
 import { editor, ours, type Placeholders, verbatim } from "./placeholders.ts";
 
-/** What a tool that writes `mcpServers` nearly as we do has of its own. */
+/** What differs between the tools whose files have `mcpServers` in nearly our format. */
 interface Ways {
   readonly files: (place: Place) => { readonly user: readonly string[]; readonly project?: string };
   readonly placeholders: (place: Place) => Placeholders;

@@ -20,7 +20,7 @@ const SCHEMA = "https://agent-plugins.org/schemas/1.0.0/mcp.schema.json";
 export interface PluginPackage {
   /** Every file that was looked for, with the version that was read. */
   readonly tracked: Tracked;
-  /** That of its servers, where it is known what it says of them. */
+  /** Its `mcp.json`, if that could be read. */
   readonly file?: string;
   /** Whether every user of the machine may change its servers. */
   readonly worldWritable: boolean;
