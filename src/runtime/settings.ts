@@ -37,9 +37,8 @@ export class Settings {
 
   /** All configured servers. @throws AdapterError as `ConfigStore.load` does. */
   async view(scope: Scope, configPath?: string): Promise<ConfigView> {
-    const target = { cwd: scope.cwd, configPath };
     try {
-      return this.#seen(scope, this.#store.current(target) ?? (await this.#store.load(target)), configPath);
+      return this.#seen(scope, await this.#store.load({ cwd: scope.cwd, configPath }), configPath);
     } catch (error) {
       if (isSituation(error, "config.missing")) this.#closeGone(scope, NOTHING, configPath);
       throw error;
@@ -122,8 +121,7 @@ export class Settings {
 
   /** The same for the connections made in one working directory; it does not go on to others, since two could lead to each other for ever. */
   async #closeGoneOf(scope: Scope): Promise<void> {
-    const target = { cwd: scope.cwd };
-    const view = this.#store.current(target) ?? (await this.#store.load(target));
+    const view = await this.#store.load({ cwd: scope.cwd });
     for (const slot of this.#registry.status(scope))
       if (slot.scope.cwd === scope.cwd) this.#closeIfGone(scope, view, slot, undefined);
   }
