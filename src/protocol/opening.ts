@@ -9,7 +9,6 @@ import {
   isResponse,
   type JsonRpcErrorObject,
   type JsonRpcMessage,
-  type JsonRpcRequest,
   METHOD_NOT_FOUND,
   parseMessages,
   UNSUPPORTED_PROTOCOL_VERSION,
@@ -213,8 +212,7 @@ function* again(step: OpeningStep): Generator<OpeningStep, Probe, Probe> {
 function initialize(client: ClientIdentity, id: number, version: string): OpeningStep {
   const capabilities = declarable(client.capabilities, version);
   const params = { protocolVersion: version, capabilities, clientInfo: client.info };
-  const message: JsonRpcRequest = { jsonrpc: "2.0", id, method: "initialize", params };
-  return { message };
+  return { message: { jsonrpc: "2.0", id, method: "initialize", params } };
 }
 
 function discoverStep(client: ClientIdentity, id: number): OpeningStep {

@@ -214,10 +214,9 @@ export class Session implements Sink, PendingOwner {
       return;
     }
     if (response.result === undefined) {
-      const { server } = this;
       const { method, outcomeUnknown } = pending;
-      const reason = "it has neither a result nor an error";
-      pending.reject(new AdapterError("protocol.result", { server, method, reason, outcomeUnknown }));
+      const facts = { server: this.server, method, outcomeUnknown, reason: "it has neither a result nor an error" };
+      pending.reject(new AdapterError("protocol.result", facts));
       return;
     }
     pending.options.page?.keep(raw, pending.id, response.result);
