@@ -38,15 +38,21 @@ export class Approval {
   }
 
   /**
+   * Whether the server may be used without a question: no where a project wants it, the project is not trusted, and nobody can be
+   * asked. Its connection may be open all the same, for calls that named its file.
+   */
+  isUsable(spec: ServerSpec): boolean {
+    return this.#options.services.approve !== undefined || !isWantedByProject(spec) || this.#trusts(spec);
+  }
+
+  /**
    * Makes sure that the server may start. Returns whether that took a question: the settings may have changed while it was open.
    * @throws AdapterError `denied`, `cancelled`. Nothing was started then.
    */
   async start(scope: Scope, spec: ServerSpec, cancellation: Cancellation): Promise<boolean> {
     const { name: server } = spec;
-    if (this.#options.services.approve === undefined) {
-      if (!isWantedByProject(spec) || this.#trusts(spec)) return false;
-      throw startDenied(spec, "untrusted");
-    }
+    if (!this.isUsable(spec)) throw startDenied(spec, "untrusted");
+    if (this.#options.services.approve === undefined) return false;
     const key = startKey(scope, spec);
     if (this.#allowed.has(key)) return false;
     while (!this.#allowed.has(key)) {

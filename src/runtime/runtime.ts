@@ -97,7 +97,7 @@ export class Runtime {
   /** The connection of a server, approved and made if there is none. */
   async connect(scope: Scope, spec: ServerSpec, options: AcquireOptions): Promise<Lease> {
     if (this.#shutdown !== undefined) throw new AdapterError("shutdown", {});
-    const connection = this.registry.peek(scope, spec);
+    const connection = this.#open(scope, spec);
     if (connection !== undefined) return { connection, isNew: false };
     const { cancellation, target } = options;
     if (await this.approval.start(scope, spec, cancellation)) await this.settings.assertCurrent(scope, target, spec);
@@ -109,9 +109,13 @@ export class Runtime {
    * once more, on a fresh connection.
    */
   discover(scope: Scope, spec: ServerSpec, kind: ListKind, options: AcquireOptions): Promise<Discovered> {
-    const connection = this.registry.peek(scope, spec);
+    const connection = this.#open(scope, spec);
     if (connection !== undefined) return this.#list({ connection, isNew: false }, scope, spec, kind, options);
     return this.connect(scope, spec, options).then((lease) => this.#list(lease, scope, spec, kind, options));
+  }
+
+  #open(scope: Scope, spec: ServerSpec): Connection | undefined {
+    return this.approval.isUsable(spec) ? this.registry.peek(scope, spec) : undefined;
   }
 
   /** Shows the step, until `end` is called, when its server waits for a person to sign in. `undefined` for a server that never signs in. */

@@ -1,5 +1,3 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, jest, test } from "@jest/globals";
 import type { ApprovalRequest, HostServices, ServerContext } from "../../src/contract.ts";
 import { harnesses, type PluginHarness, textOf } from "../support/plugin-harness.ts";
@@ -209,70 +207,5 @@ describe("approval", () => {
     first.destroy();
     expect(textOf(await second)).toBe("second");
     expect(questions).toBe(2);
-  });
-});
-
-describe("trust, where nobody can be asked", () => {
-  /** Calls through the project's own file, without naming it. */
-  function project(options: Parameters<typeof make>[0] = {}): PluginHarness {
-    const host = make(options).serve("plain", "processes", "plain");
-    return host.write(".mcp.json", readFileSync(host.configPath, "utf8"));
-  }
-
-  test("a server of a project's own file is denied, and not started", async () => {
-    for (const trust of [undefined, "ask"] as const) {
-      const host = project(trust === undefined ? {} : { trust });
-      const { code, message } = await host.failure("mcp_call", { server: "plain", tool: "echo" });
-      expect(code).toBe("denied");
-      expect(message).toContain(".mcp.json");
-      expect(host.ledger("plain")).toEqual([]);
-      expect(textOf(await host.run("mcp_list", {}))).toContain('"plain"');
-    }
-  });
-
-  test("a user's server that project files enable, which the user has disabled, is denied by the name of the first", async () => {
-    const host = make().serve("plain", "processes", "plain", { enabled: false });
-    const configHome = process.env["XDG_CONFIG_HOME"];
-    process.env["XDG_CONFIG_HOME"] = join(host.folder, "home");
-    try {
-      host.write("home/mcp/mcp.json", readFileSync(host.configPath, "utf8"));
-      for (const path of [".mcp.json", ".rpi/mcp.json"]) host.write(path, { mcpServers: { plain: { enabled: true } } });
-      const { code, message, details } = await host.failure("mcp_call", { server: "plain", tool: "echo" });
-      expect(code).toBe("denied");
-      expect(message).toContain(`a project's own file (${join(host.folder, ".mcp.json")}) enables it`);
-      expect(details).toMatchObject({ enabledBy: join(host.folder, ".mcp.json") });
-      expect(host.ledger("plain")).toEqual([]);
-    } finally {
-      if (configHome === undefined) delete process.env["XDG_CONFIG_HOME"];
-      else process.env["XDG_CONFIG_HOME"] = configHome;
-    }
-  });
-
-  test("with trust always it starts, and its calls are not asked about", async () => {
-    const host = project({ trust: "always" });
-    expect(textOf(await host.run("mcp_call", { server: "plain", tool: "echo", arguments: { text: "trusted" } }))).toBe(
-      "trusted",
-    );
-  });
-
-  test("a server of an explicit configPath starts", async () => {
-    const host = project();
-    expect(
-      textOf(
-        await host.run("mcp_call", {
-          server: "plain",
-          configPath: ".mcp.json",
-          tool: "echo",
-          arguments: { text: "named" },
-        }),
-      ),
-    ).toBe("named");
-  });
-
-  test("where the host can be asked, it is asked about the project's server too", async () => {
-    const { services, actions } = asking(() => true);
-    const host = project({ services });
-    await host.run("mcp_call", { server: "plain", tool: "echo" });
-    expect(actions()).toEqual(["start", "call"]);
   });
 });
