@@ -1,4 +1,4 @@
-import type { AdapterError } from "../errors.ts";
+import { type AdapterError, isAdapterError } from "../errors.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import type { CheckedEntry } from "./check.ts";
 import { variable } from "./expand.ts";
@@ -20,6 +20,8 @@ export interface ConfigEntry {
   readonly summary?: string;
   /** Why the entry cannot be used. */
   readonly error?: AdapterError;
+  /** Why it cannot be used as things are: `error`, or where it is enabled what its variables come to. */
+  flaw(context: { readonly cwd: string }): AdapterError | undefined;
   /**
    * The server to connect to, its variables expanded now. The same object comes back as long as the entry, the values of
    * its variables and `cwd` (the host's working directory) are the same.
@@ -70,6 +72,18 @@ export class UsableEntry implements ConfigEntry {
     this.#prepare = prepare;
   }
 
+  /** Prepares nothing, since nothing is about to start. */
+  flaw({ cwd }: { readonly cwd: string }): AdapterError | undefined {
+    if (!this.enabled) return undefined;
+    try {
+      expandSpec(this.#entry, this.#provenance, { ...this.#environment(), cwd });
+      return undefined;
+    } catch (error) {
+      if (!isAdapterError(error)) throw error;
+      return error;
+    }
+  }
+
   spec({ cwd }: { readonly cwd: string }): ServerSpec {
     const environment = this.#environment();
     const { env, platform } = environment;
@@ -103,6 +117,10 @@ export class BrokenEntry implements ConfigEntry {
     this.error = error;
     this.enabled = enabled;
     this.switchedIn = configPath;
+  }
+
+  flaw(): AdapterError {
+    return this.error;
   }
 
   spec(): never {

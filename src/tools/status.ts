@@ -17,18 +17,20 @@ const NOTED_PROBLEMS = 20;
 const RUNS_CHARACTERS = 200;
 
 /** The configured servers, starting none. */
-export function configuredServers(view: ConfigView, { runtime }: ToolContext): AgentToolResult {
-  const servers = [...view.servers.values()].map(
-    ({ name, transport, enabled, configPath, origin, exposure, summary, error }) => ({
+export function configuredServers(view: ConfigView, { runtime, scope }: ToolContext): AgentToolResult {
+  const servers = [...view.servers.values()].map((entry) => {
+    const { name, transport, enabled, configPath, origin, exposure, summary } = entry;
+    const flaw = entry.flaw(scope);
+    return {
       server: name,
       transport,
       enabled,
       ...(summary === undefined ? {} : { runs: cut(runtime.redactor.text(summary), RUNS_CHARACTERS) }),
       configPath,
       ...(origin === "explicit" ? {} : { origin }),
-      ...defined({ exposure, error: error && runtime.redactor.text(error.message) }),
-    }),
-  );
+      ...defined({ exposure, error: flaw && runtime.redactor.text(flaw.message) }),
+    };
+  });
   const problems = view.problems.map(({ configPath, error }) => ({
     configPath,
     error: runtime.redactor.text(error.message),

@@ -71,6 +71,25 @@ describe("mcp_list without a target", () => {
     }
   });
 
+  test("shows what keeps an entry from starting as things are: a variable that is not set, a header that none may be", async () => {
+    const host = make()
+      .serve("good", "processes", "plain")
+      .configure("unset", { command: "x", args: ["${RPI_MCP_NOT_SET}"] })
+      .configure("header", { url: "http://127.0.0.1:1/", headers: { "two words": "x" } })
+      .configure("off", { command: "${RPI_MCP_NOT_SET}", enabled: false });
+    const { servers } = jsonOf(await host.run("mcp_list", { configPath: host.configPath })) as {
+      servers: { server: string; transport: string; error?: string }[];
+    };
+    expect(servers.map(({ server, transport, error }) => [server, transport, error])).toEqual([
+      ["good", "stdio", undefined],
+      ["unset", "stdio", expect.stringContaining("${RPI_MCP_NOT_SET}, which is not set")],
+      ["header", "http", expect.stringContaining("headers.two words")],
+      ["off", "stdio", undefined],
+    ]);
+    for (const name of ["unset", "header"])
+      expect((await host.callFailure(name, "x")).message).toBe(servers.find(({ server }) => server === name)?.error);
+  });
+
   test("knows a transport by its spellings, and takes no unknown word for another transport [K03]", async () => {
     const url = "http://127.0.0.1:1/mcp";
     const host = make().configure("by-url", { url }).configure("by-command", { command: "x" });
