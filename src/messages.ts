@@ -87,7 +87,7 @@ export interface Facts {
   };
 
   closed: { server: string; method?: string; reason: string; outcomeUnknown: boolean } & ExitFacts;
-  "closed.stopped": { server: string; outcomeUnknown: boolean };
+  "closed.stopped": { server: string; method?: string; outcomeUnknown: boolean };
 
   "protocol.noAnswer": { server: string; method: string; outcomeUnknown: boolean; body?: string };
   "protocol.unreadable": {
@@ -101,9 +101,9 @@ export interface Facts {
   "protocol.result": { server: string; method: string; reason: string; outcomeUnknown?: boolean };
   "protocol.cursor": { server: string; method: string; cursor: string };
 
-  "limit.message": { server: string; limitBytes: number; outcomeUnknown: boolean };
+  "limit.message": { server: string; method?: string; limitBytes: number; outcomeUnknown: boolean };
   "limit.outgoing": { server: string; method: string; bytes: number; limitBytes: number };
-  "limit.stream": { server: string; limitBytes: number; outcomeUnknown: boolean };
+  "limit.stream": { server: string; method?: string; limitBytes: number; outcomeUnknown: boolean };
   "limit.pages": { server: string; method: string; limit: number };
   "limit.items": { server: string; method: string; limit: number };
   "limit.list": { server: string; method: string; limitBytes: number };
@@ -132,7 +132,14 @@ export interface Facts {
   };
   "http.redirect": { server: string; method: string; status: number; location: string };
   "session.expired": { server: string; method: string; status: number };
-  "auth.required": { server: string; status: number; wwwAuthenticate: string; body?: string; hint: string };
+  "auth.required": {
+    server: string;
+    method?: string;
+    status: number;
+    wwwAuthenticate: string;
+    body?: string;
+    hint: string;
+  };
   "auth.failed": {
     server: string;
     status?: number;
@@ -417,12 +424,12 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   closed: {
     code: "closed",
     say: (facts) =>
-      `Server ${quote(facts.server)} went away${facts.method ? ` during ${facts.method}` : ""}: ${facts.reason}${hasExit(facts) ? ` (${exit(facts)})` : ""}.${unknown(facts.outcomeUnknown)}${tail(facts)}`,
+      `Server ${quote(facts.server)} went away${during(facts.method)}: ${facts.reason}${hasExit(facts) ? ` (${exit(facts)})` : ""}.${unknown(facts.outcomeUnknown)}${tail(facts)}`,
   },
   "closed.stopped": {
     code: "closed",
-    say: ({ server, outcomeUnknown }) =>
-      `The connection to server ${quote(server)} was closed.${unknown(outcomeUnknown)} The next call connects anew.`,
+    say: ({ server, method, outcomeUnknown }) =>
+      `The connection to server ${quote(server)} was closed${during(method)}.${unknown(outcomeUnknown)} The next call connects anew.`,
   },
 
   "protocol.noAnswer": {
@@ -448,8 +455,8 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
 
   "limit.message": {
     code: "limit_exceeded",
-    say: ({ server, limitBytes, outcomeUnknown }) =>
-      `Server ${quote(server)} sent a message beyond the limit of ${mebibytes(limitBytes)}.${unknown(outcomeUnknown)} Ask for less at a time.`,
+    say: ({ server, method, limitBytes, outcomeUnknown }) =>
+      `Server ${quote(server)} sent a message beyond the limit of ${mebibytes(limitBytes)}${during(method)}.${unknown(outcomeUnknown)} Ask for less at a time.`,
   },
   "limit.outgoing": {
     code: "limit_exceeded",
@@ -458,8 +465,8 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   },
   "limit.stream": {
     code: "limit_exceeded",
-    say: ({ server, limitBytes, outcomeUnknown }) =>
-      `Server ${quote(server)} sent more than ${mebibytes(limitBytes)} on one stream.${unknown(outcomeUnknown)}`,
+    say: ({ server, method, limitBytes, outcomeUnknown }) =>
+      `Server ${quote(server)} sent more than ${mebibytes(limitBytes)} on one stream${during(method)}.${unknown(outcomeUnknown)}`,
   },
   "limit.pages": {
     code: "limit_exceeded",
@@ -512,8 +519,8 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   },
   "http.redirect": {
     code: "http_error",
-    say: ({ server, status, location }) =>
-      `Server ${quote(server)} answered with a redirect (HTTP ${status}) to ${location}. Redirects are not followed: configure that URL if you trust it.`,
+    say: ({ server, method, status, location }) =>
+      `Server ${quote(server)} answered ${method} with a redirect (HTTP ${status}) to ${location}. Redirects are not followed: configure that URL if you trust it.`,
   },
   "session.expired": {
     code: "session_expired",
@@ -522,8 +529,8 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   },
   "auth.required": {
     code: "auth_required",
-    say: ({ server, status, wwwAuthenticate, body, hint }) =>
-      `Server ${quote(server)} requires authorization (HTTP ${status}${wwwAuthenticate ? `; it asks for: ${wwwAuthenticate}` : ""}). ${hint}${body && !OAUTH.test(wwwAuthenticate) ? ` It says: ${body}` : ""}`,
+    say: ({ server, method, status, wwwAuthenticate, body, hint }) =>
+      `Server ${quote(server)} requires authorization (HTTP ${status}${method ? ` to ${method}` : ""}${wwwAuthenticate ? `; it asks for: ${wwwAuthenticate}` : ""}). ${hint}${body && !OAUTH.test(wwwAuthenticate) ? ` It says: ${body}` : ""}`,
   },
   "auth.failed": {
     code: "auth_required",
@@ -583,6 +590,10 @@ function first(problems: readonly string[]): string {
   const shown = problems.slice(0, SHOWN_PROBLEMS).map((problem) => cut(problem, PROBLEM_CHARACTERS));
   const more = problems.length - shown.length;
   return shown.join(" ") + (more === 0 ? "" : ` And ${more} more${MODEL_WORDS.problems}.`);
+}
+
+function during(method: string | undefined): string {
+  return method ? ` during ${method}` : "";
 }
 
 function unknown(outcomeUnknown: boolean | undefined): string {

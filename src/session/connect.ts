@@ -17,7 +17,7 @@ import { REVISIONS } from "../protocol/versions.ts";
 import type { Raw, Rejection, SendOptions, Sink, Transport } from "../transport/transport.ts";
 import { Gate } from "./gate.ts";
 import { sendNotice } from "./notice.ts";
-import { beforeCalls } from "./request-error.ts";
+import { beforeCalls, forRequest } from "./request-error.ts";
 import { boundedError } from "./rpc-error.ts";
 import { Session, type SessionOptions } from "./session.ts";
 
@@ -102,7 +102,7 @@ class Line implements Sink {
   #target: Sink | undefined;
   #early: string[] = [];
   #earlyBytes = 0;
-  #waiting: { readonly id: unknown; readonly resolve: (probe: Probe) => void } | undefined;
+  #waiting: { readonly id: unknown; readonly step: OpeningStep; readonly resolve: (probe: Probe) => void } | undefined;
   #closed: Error | undefined;
   #generation = 0;
   readonly #pongs: Gate;
@@ -146,7 +146,7 @@ class Line implements Sink {
   async exchange(step: OpeningStep): Promise<Probe> {
     if (step.fresh === true) await this.fresh();
     if (step.adopt !== undefined) this.transport.adopt(step.adopt);
-    if (this.#closed !== undefined) return this.#failed(this.#closed);
+    if (this.#closed !== undefined) return this.#failed(this.#closed, step);
     if (!("id" in step.message)) return this.#notify(step);
     return this.#ask(step, step.message.id);
   }
@@ -189,7 +189,7 @@ class Line implements Sink {
       return;
     }
     this.#closed = error;
-    this.#waiting?.resolve(this.#failed(error));
+    this.#waiting?.resolve(this.#failed(error, this.#waiting.step));
   }
 
   #isAnswer(message: JsonRpcMessage): boolean {
@@ -231,7 +231,7 @@ class Line implements Sink {
         settled = true;
         resolve(probe);
       };
-      this.#waiting = { id, resolve: settle };
+      this.#waiting = { id, step, resolve: settle };
       const giveUp = (): void => {
         settle({ kind: "silent" });
         // Its own exchange may never end by itself. In a shared pipe a line that is half written cannot be taken back.
@@ -240,9 +240,9 @@ class Line implements Sink {
       if (step.isGuess) callOff = alarm(this.#options.limits.guessMs, giveUp);
       this.#send(step, () => settled, { cancellation: exchange }).then(
         () => {
-          if (this.transport.ownStream && !settled) settle(this.#failed(this.#noAnswer(step)));
+          if (this.transport.ownStream && !settled) settle(this.#failed(this.#noAnswer(step), step));
         },
-        (error: unknown) => settle(this.#failed(error)),
+        (error: unknown) => settle(this.#failed(error, step)),
       );
     }).finally(() => {
       callOff();
@@ -260,7 +260,7 @@ class Line implements Sink {
       });
     } catch (error) {
       // A refused notice is not the end: whether the server can be used shows with the first request.
-      if (this.#options.rejectionOf(error) === undefined) return this.#failed(error);
+      if (this.#options.rejectionOf(error) === undefined) return this.#failed(error, step);
     }
     return { kind: "sent" };
   }
@@ -275,16 +275,16 @@ class Line implements Sink {
     });
   }
 
-  #failed(error: unknown): Probe {
+  #failed(error: unknown, step: OpeningStep): Probe {
     const rejection = this.#options.rejectionOf(error);
     const probe: Probe = rejection === undefined ? { kind: "closed" } : { kind: "rejected", ...rejection };
-    this.#errors.set(probe, this.#asConnectError(error));
+    this.#errors.set(probe, this.#asConnectError(error, step));
     return probe;
   }
 
   /** A connection that broke before the handshake was done is reported as a failure to connect: no tool can have run. */
-  #asConnectError(error: unknown): unknown {
-    if (!isSituation(error, "closed")) return error;
+  #asConnectError(error: unknown, step: OpeningStep): unknown {
+    if (!isSituation(error, "closed")) return forRequest(error, methodOf(step), false);
     const { server } = this.#options;
     const diagnostics = this.transport.diagnostics();
     if ("exitCode" in diagnostics) return new AdapterError("connect.exited", { server, ...diagnostics });
@@ -292,7 +292,11 @@ class Line implements Sink {
   }
 
   #noAnswer(step: OpeningStep): AdapterError {
-    const method = "method" in step.message ? step.message.method : "";
-    return new AdapterError("protocol.noAnswer", { server: this.#options.server, method, outcomeUnknown: false });
+    const { server } = this.#options;
+    return new AdapterError("protocol.noAnswer", { server, method: methodOf(step), outcomeUnknown: false });
   }
+}
+
+function methodOf({ message }: OpeningStep): string {
+  return "method" in message ? message.method : "";
 }

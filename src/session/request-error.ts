@@ -2,6 +2,15 @@ import { AdapterError, isAdapterError, isSituation } from "../errors.ts";
 import { SESSION_OVER, type Situation } from "../messages.ts";
 import type { GaveUp, Pending } from "./pending.ts";
 
+/** What a transport says of a whole connection, or of any exchange. */
+const METHODLESS: ReadonlySet<Situation> = new Set([
+  "closed",
+  "closed.stopped",
+  "limit.message",
+  "limit.stream",
+  "auth.required",
+]);
+
 /**
  * The error of one request whose connection failed: it names the method, and says whether the outcome is unknown. A transport
  * knows neither methods nor side effects.
@@ -12,7 +21,7 @@ export function forRequest(error: unknown, method: string, effects: boolean): un
   const facts = {
     ...details,
     ...("outcomeUnknown" in details ? { outcomeUnknown: details["outcomeUnknown"] === true && effects } : {}),
-    ...(situation === "closed" || typeof details["method"] === "string" ? { method } : {}),
+    ...(METHODLESS.has(situation) || typeof details["method"] === "string" ? { method } : {}),
   };
   return new AdapterError<Situation>(situation, facts, { cause: error.cause ?? error });
 }

@@ -5,6 +5,7 @@ import { MODEL_WORDS } from "../messages.ts";
 import { isResponse, type JsonRpcResponse, parseMessages, type RequestId } from "../protocol/jsonrpc.ts";
 import { headersOfDeclared } from "../protocol/stateless.ts";
 import type { ServerSpec } from "../server-spec.ts";
+import { forRequest } from "../session/request-error.ts";
 import { transportFactory } from "../transport/create.ts";
 import type { ToolContext } from "./tool.ts";
 
@@ -66,8 +67,8 @@ export async function rawExchange(
     if (isSituation(error, "http.status") && error.details.status === BAD_REQUEST)
       throw new AdapterError("http.status", { ...error.details, hint: MODEL_WORDS.handshake });
     if (isSituation(error, "auth.required"))
-      throw new AdapterError("auth.required", { ...error.details, hint: NO_SIGN_IN });
-    throw error;
+      throw new AdapterError("auth.required", { ...error.details, method, hint: NO_SIGN_IN });
+    throw forRequest(error, method, true);
   } finally {
     callOff();
     release();

@@ -24,7 +24,26 @@ const BEFORE: Record<string, Scenario> = {
   ),
 };
 
+/** Refuses one method, and is in order otherwise. */
+function failing(method: string, fail: (exchange: FaultExchange) => void): Scenario {
+  return { on: method, post: fail };
+}
+
+const FAILING: Record<string, (exchange: FaultExchange) => void> = {
+  redirect: (exchange) => exchange.respond(307, { location: "/elsewhere" }),
+  unauthorized: (exchange) => exchange.respond(401, {}),
+  "too-large": (exchange) =>
+    exchange.respond(200, { "content-type": "application/json", "content-length": "99999999" }),
+};
+
+const METHODS = ["initialize", "tools/list", "tools/call"];
+
 const server = FaultServer.forTests({
+  ...Object.fromEntries(
+    Object.entries(FAILING).flatMap(([name, fail]) =>
+      METHODS.map((method) => [`${name}-${method.replace("/", "-")}`, failing(method, fail)]),
+    ),
+  ),
   ...Object.fromEntries(Object.entries(BEFORE).map(([name, scenario]) => [name.replaceAll(" ", "-"), scenario])),
   "event-stream": { on: "*", get: (exchange) => exchange.respond(503, {}, "down") },
   nothing: { post: (exchange) => exchange.json(result(exchange.seen.rpc.id, {})) },
@@ -70,5 +89,32 @@ describe("a call that may have run has an unknown outcome", () => {
     expect(message).toContain("Outcome unknown");
     expect(details).toMatchObject({ outcomeUnknown: true });
     expect((await idle).message).not.toMatch(/outcome unknown/i);
+  });
+});
+
+describe("a failure names the method that met it", () => {
+  test.each(Object.keys(FAILING).flatMap((name) => METHODS.map((method) => [name, method] as const)))(
+    "%s at %s",
+    async (name, method) => {
+      const host = hosting(`${name}-${method.replace("/", "-")}`);
+      const { message, details } = await host.callFailure("srv", "echo", { text: "x" });
+      expect(message).toMatch(new RegExp(`"srv".*${method}`));
+      expect(details).toMatchObject({ server: "srv", method });
+    },
+  );
+
+  test("too-large in a raw exchange", async () => {
+    const url = server.url("too-large-tools-list");
+    const { message } = await make().failure("mcp_request", { url, method: "tools/list" });
+    expect(message).toContain("tools/list");
+  });
+
+  test("whose connection is closed meanwhile", async () => {
+    const host = hosting("silent");
+    const sent = server.posts("silent").length;
+    const call = host.callFailure("srv", "echo", { text: "x" });
+    await waitFor("the call has arrived", () => server.posts("silent").length === sent + 1);
+    await host.run("mcp_list", { server: "srv", configPath: host.configPath, action: "close" });
+    expect((await call).message).toContain("was closed during tools/call");
   });
 });
