@@ -29,7 +29,7 @@ export function createEngine(options: RuntimeOptions): Engine {
   const runtime = new Runtime(options);
   return {
     runtime,
-    run: (tool, params, host, { cancellation, partial, sending }) =>
-      RUNS[tool](params, { cancellation, partial, sending, runtime, scope: runtime.scope(host) }),
+    run: (tool, params, host, { cancellation, partial, mayRun }) =>
+      RUNS[tool](params, { cancellation, partial, mayRun, runtime, scope: runtime.scope(host) }),
   };
 }

@@ -24,8 +24,8 @@ export interface StepContext {
   readonly cancellation: Cancellation;
   /** Shows a partial result at the host's next poll; dropped once the step is terminal. */
   readonly partial: (partial: AgentToolResult) => void;
-  /** Says that a request with possible side effects goes out now. */
-  readonly sending: () => void;
+  /** Says whether a request with possible side effects may have reached its server, and not been refused unexecuted. */
+  readonly mayRun: (may: boolean) => void;
 }
 
 /** One tool call: its state machine (running → done | err → destroyed), and what the host sees of it. */
@@ -56,8 +56,8 @@ export class Step implements StepHandle, Rostered {
     const context: StepContext = {
       cancellation: this.#cancellation,
       partial: (partial) => this.#push(partial, maxPartials),
-      sending: () => {
-        this.outcomeUnknown = true;
+      mayRun: (may) => {
+        this.outcomeUnknown = may;
       },
     };
     promised(run, context).then(

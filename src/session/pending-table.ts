@@ -52,7 +52,7 @@ export class PendingTable {
   add(pending: Pending): void {
     this.#slots[this.#slotOf(pending.id)] = pending;
     this.#size++;
-    if (pending.outcomeUnknown) this.#calls++;
+    if (pending.hasEffects) this.#calls++;
     if (pending.options.page !== undefined) this.#lists.push(pending);
   }
 
@@ -62,7 +62,7 @@ export class PendingTable {
     if (this.#slots[slot] !== pending) return false;
     this.#slots[slot] = undefined;
     this.#size--;
-    if (pending.outcomeUnknown) this.#calls--;
+    if (pending.hasEffects) this.#calls--;
     if (pending.options.page !== undefined) this.#lists.splice(this.#lists.indexOf(pending), 1);
     return true;
   }

@@ -22,6 +22,8 @@ export interface RequestOptions {
   readonly onProgress?: (report: ProgressReport) => void;
   /** The request may have side effects: a failure after it was sent leaves its outcome unknown. */
   readonly effects?: boolean;
+  /** As in the transport's `SendOptions`. */
+  readonly mayRun?: (may: boolean) => void;
   /** Where the answer is recognised if it is that of last time. */
   readonly page?: RememberedPage;
   /** As in the transport's `SendOptions`. */
@@ -70,6 +72,7 @@ export class Pending implements SendOptions, Deadline, CancelListener {
   readonly #resolve: (answer: Answer) => void;
   readonly #reject: (error: unknown) => void;
   #startedAt = 0;
+  #mayRun = false;
   #wire: Cancellation | undefined;
 
   constructor(
@@ -101,12 +104,16 @@ export class Pending implements SendOptions, Deadline, CancelListener {
     return this.options.fresh === true;
   }
 
-  get once(): boolean {
+  get hasEffects(): boolean {
     return this.options.effects === true;
   }
 
+  get once(): boolean {
+    return this.hasEffects;
+  }
+
   get mayAsk(): boolean {
-    return this.options.effects === true;
+    return this.hasEffects;
   }
 
   /** Made only where a transport asks for it. */
@@ -123,8 +130,14 @@ export class Pending implements SendOptions, Deadline, CancelListener {
     this.status = status;
   }
 
+  mayRun(may: boolean): void {
+    this.#mayRun = may;
+    this.options.mayRun?.(may);
+  }
+
+  /** If it ended now without an answer, its effects might have happened. */
   get outcomeUnknown(): boolean {
-    return this.options.effects === true;
+    return this.#mayRun && this.hasEffects;
   }
 
   /** Milliseconds until silence ends it. */

@@ -72,7 +72,7 @@ export function gaveUp(
     server,
     method: pending.method,
     outcomeUnknown: pending.outcomeUnknown && onTheWire,
-    phase: pending.outcomeUnknown ? "call" : "discovery",
+    phase: pending.hasEffects ? "call" : "discovery",
     seconds: pending.waitedSeconds,
     ...diagnostics,
   });

@@ -209,7 +209,7 @@ export class Session implements Sink, PendingOwner {
       if (isRefusal && this.dialect.wire.sessions && losesSession(pending, response.error.message))
         this.#options.onExpired();
       // It may be about the session, and a list is worth another attempt: as after every exchange without an answer.
-      if (unread?.outcomeUnknown === false) this.#unanswered(pending, response.error.message);
+      if (unread?.hasEffects === false) this.#unanswered(pending, response.error.message);
       else pending.resolve({ error: response.error, status: pending.status });
       return;
     }
@@ -261,7 +261,7 @@ export class Session implements Sink, PendingOwner {
     if (!onTheWire) return;
     pending.abort();
     // With the last call, the questions that came for it are withdrawn.
-    if (pending.outcomeUnknown && this.#pending.calls === 0) this.#questions.abandon();
+    if (pending.hasEffects && this.#pending.calls === 0) this.#questions.abandon();
     if (this.#closed !== undefined) return;
     const reason = why === "timeout" ? "timed out" : "cancelled";
     const notice = this.dialect.cancelNotice(pending.id, reason, this.transport.ownStream);

@@ -63,7 +63,6 @@ export async function invoke(
       await runtime.approval.call(scope, spec.name, { tool, args, annotations: item["annotations"] }, cancellation);
     const params = meta === undefined ? { name: tool, arguments: args } : { name: tool, arguments: args, _meta: meta };
     const options = callOptions(spec, silenceMs, context);
-    context.sending();
     called = item;
     return { spec, item, result: await call(connection, "tools/call", params, options, item["inputSchema"]) };
   } catch (error) {
@@ -93,13 +92,14 @@ function runsOnlyAsTask({ execution }: Item, { session }: Connection): boolean {
 
 /** The timeouts of one request with side effects, and where its progress is shown. */
 export function callOptions(spec: ServerSpec, timeoutMs: number, context: ToolContext): CallOptions {
-  const { partial, cancellation, runtime } = context;
+  const { partial, cancellation, mayRun, runtime } = context;
   const total = (spec.maxTotalSeconds ?? runtime.limits.defaultTotalSeconds) * 1000;
   return {
     timeoutMs,
     totalMs: Math.max(timeoutMs, total),
     cancellation,
     effects: true,
+    mayRun,
     onProgress: (report) => partial(progressPartial(report, runtime.redactor)),
   };
 }

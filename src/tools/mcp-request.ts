@@ -118,7 +118,6 @@ async function managed(
     if (!session.dialect.knows(method))
       throw new AdapterError("method.missing", { server: spec.name, method, protocolVersion });
     const options = callOptions(spec, silenceMs, context);
-    context.sending();
     const result = await call(connection, method, params, options);
     return await answer(spec, result, context);
   } catch (error) {

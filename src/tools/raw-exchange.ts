@@ -25,7 +25,7 @@ export interface RawRequest {
 export async function rawExchange(
   spec: ServerSpec,
   request: RawRequest,
-  { runtime, cancellation, sending }: ToolContext,
+  { runtime, cancellation, mayRun }: ToolContext,
 ): Promise<JsonRpcResponse> {
   const { id, method, params, timeoutMs } = request;
   const server = spec.name;
@@ -35,6 +35,7 @@ export async function rawExchange(
   const givenUp = new Cancellation();
   const release = cancellation.onCancel(() => givenUp.cancel());
   let timedOut = false;
+  let outcomeUnknown = false;
   const callOff = alarm(timeoutMs, () => {
     timedOut = true;
     givenUp.cancel();
@@ -52,8 +53,15 @@ export async function rawExchange(
     });
     const message = { jsonrpc: "2.0", id, method, ...(Object.keys(params).length === 0 ? {} : { params }) } as const;
     const headers = headersOfDeclared(message);
-    sending();
-    await transport.send(message, { headers, cancellation: givenUp, answered: () => response !== undefined });
+    await transport.send(message, {
+      headers,
+      cancellation: givenUp,
+      answered: () => response !== undefined,
+      mayRun: (may) => {
+        outcomeUnknown = may;
+        mayRun(may);
+      },
+    });
   } catch (error) {
     if (cancellation.cancelled) throw new AdapterError("cancelled", { server });
     if (timedOut)
@@ -62,7 +70,7 @@ export async function rawExchange(
         method,
         phase: "call",
         seconds: timeoutMs / 1000,
-        outcomeUnknown: true,
+        outcomeUnknown,
       });
     if (isSituation(error, "http.status") && error.details.status === BAD_REQUEST)
       throw new AdapterError("http.status", { ...error.details, hint: MODEL_WORDS.handshake });

@@ -198,6 +198,7 @@ export class HttpClient {
   }
 
   async #challenged(request: HttpRequest, response: HttpResponse): Promise<Challenged> {
+    request.sender?.mayRun?.(false);
     const { refusalBytes, lingerMs, quotedCharacters } = this.limits;
     const body = quoteBody(await response.beginning(refusalBytes, lingerMs), quotedCharacters);
     const { method } = request;

@@ -86,9 +86,10 @@ export class Exchange implements CancelListener, Rostered {
   readonly #pool: Pool;
   readonly #request: ClientRequest;
   readonly #cancel: Cancellation | undefined;
+  readonly #sender: HttpRequest["sender"];
   #message: IncomingMessage | undefined;
   /** Some of the request may have left this machine. */
-  #connected: boolean;
+  #connected = false;
   #over = false;
 
   constructor(
@@ -105,8 +106,9 @@ export class Exchange implements CancelListener, Rostered {
     this.#pool = pool;
     const sent = pool.request(request);
     this.#request = sent;
-    this.#connected = sent.reusedSocket;
-    if (!this.#connected) sent.once("socket", (socket) => this.#onSocket(socket));
+    this.#sender = request.sender;
+    if (sent.reusedSocket) this.#leaves();
+    else sent.once("socket", (socket) => this.#onSocket(socket));
     sent.on("response", (message) => {
       // The request was given up a moment ago, and its socket is about to be closed: the response is ignored.
       if (this.#over) return;
@@ -170,11 +172,13 @@ export class Exchange implements CancelListener, Rostered {
   #onSocket(socket: Socket): void {
     const secure = "encrypted" in socket && socket.encrypted === true;
     // One that the system refuses at once is over by now.
-    this.#connected = !secure && !socket.connecting && !socket.destroyed;
-    if (this.#connected) return;
-    socket.once(secure ? "secureConnect" : "connect", () => {
-      this.#connected = true;
-    });
+    if (!secure && !socket.connecting && !socket.destroyed) this.#leaves();
+    else socket.once(secure ? "secureConnect" : "connect", () => this.#leaves());
+  }
+
+  #leaves(): void {
+    this.#connected = true;
+    this.#sender?.mayRun?.(true);
   }
 
   #onError(error: Error): void {

@@ -4,6 +4,7 @@ import { clearTimeout, setTimeout } from "node:timers";
 import type { Cancellation } from "../cancellation.ts";
 import { clock } from "../clock.ts";
 import type { Proxied } from "./proxy.ts";
+import type { SendOptions } from "./transport.ts";
 
 export interface HttpRequest {
   readonly method: "POST" | "GET" | "DELETE";
@@ -15,6 +16,8 @@ export interface HttpRequest {
   /** What errors call it: the method of the message. */
   readonly label: string;
   readonly cancel?: Cancellation | undefined;
+  /** Told when the message in it may run. */
+  readonly sender?: Pick<SendOptions, "mayRun"> | undefined;
   /** How long the connection it goes out on may have been unused; absent: as long as the pool keeps one. */
   readonly idleMs?: number | undefined;
   /** Nobody is asked to sign in for it. */

@@ -41,6 +41,7 @@ export function postOf(
     body,
     label,
     cancel: options.cancellation,
+    sender: options,
     idleMs,
     quiet: options.quiet,
   };

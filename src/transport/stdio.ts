@@ -80,6 +80,7 @@ export class StdioTransport implements Transport {
     const child = this.#process;
     if (child === undefined || line.length >= this.#direct || child.stdin.writableNeedDrain || !this.#isRunning)
       return this.#sendWaiting(message, line, options);
+    options?.mayRun?.(true);
     this.#lines.push(line);
     // Messages that are sent together share a write; of many, the server begins with the first while the rest is prepared.
     if (this.#lines.length === 1) void soon(() => this.#flush(child));
@@ -96,6 +97,7 @@ export class StdioTransport implements Transport {
         throw new AdapterError("cancelled", { server: this.#server });
       child = this.#running();
     }
+    options?.mayRun?.(true);
     this.#lines.push(line);
     if (!this.#flush(child)) await this.#drained(child, message, options);
   }

@@ -29,6 +29,8 @@ export interface SendOptions {
   readonly answered?: () => boolean;
   /** Told of the status of a refusal whose body is the answer, before the sink gets it. */
   refusedWith?(status: number): void;
+  /** Told `true` before any of it can reach the server, which may run it from then on; `false` once it was refused unexecuted. */
+  mayRun?(may: boolean): void;
   /** Send on a connection that was never idle: the pool's idle sockets are closed first. Ignored where there is no pool. */
   readonly fresh?: boolean;
   /** It must not be lost: sent on no connection that was idle for long, which may be dead. Ignored where there is no pool. */

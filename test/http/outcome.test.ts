@@ -48,6 +48,7 @@ const server = FaultServer.forTests({
   "event-stream": { on: "*", get: (exchange) => exchange.respond(503, {}, "down") },
   nothing: { post: (exchange) => exchange.json(result(exchange.seen.rpc.id, {})) },
   silent: { post: () => undefined },
+  ...Object.fromEntries(["close", "shutdown", "timeout"].map((end) => [`no-stream-${end}`, { get: () => undefined }])),
 });
 
 function hosting(scenario: string, entry: object = {}): PluginHarness {
@@ -67,6 +68,26 @@ describe("a call that was not sent, since there was no connection, has no unknow
     expect(code).toBe("http_error");
     expect(message).not.toMatch(/outcome unknown/i);
     expect(details?.["outcomeUnknown"]).not.toBe(true);
+  });
+});
+
+describe("a call that is still held back has no unknown outcome", () => {
+  const listening = { services: { listRoots: async () => [] }, limits: { standingMs: 10_000 } };
+
+  test.each<[string, string, (host: PluginHarness) => unknown]>([
+    ["its connection is closed", "close", (host) => host.list("srv", { action: "close" })],
+    ["the session shuts down", "shutdown", (host) => host.shutdown()],
+    ["its time is over", "timeout", () => undefined],
+  ])("where %s while it waits for the stream on which its server may ask", async (_, end, act) => {
+    const path = `no-stream-${end}`;
+    const host = make(listening).configure("srv", { url: server.url(path) });
+    const failing = host.callFailure("srv", "echo", { text: "x" }, { timeoutSeconds: 1 });
+    await waitFor("the stream is being opened", () => server.requests(path, "GET").length === 1);
+    await act(host);
+    const { message, details } = await failing;
+    expect(message).not.toMatch(/outcome unknown/i);
+    expect(details?.["outcomeUnknown"]).not.toBe(true);
+    expect(server.posts(path)).toEqual([]);
   });
 });
 

@@ -34,6 +34,18 @@ describe("time", () => {
     expect(textOf(await call)).toBe("slow");
   });
 
+  test("a request that waits behind a half-written one has no unknown outcome when its time is over: it was not written", async () => {
+    const host = make().serve("slow", "timing", "slow-reader");
+    await host.call("slow", "pause", { milliseconds: 8000 });
+    await waitFor("it has stopped reading", () => host.ledger("slow").some(({ event }) => event === "paused"));
+    const params = { configPath: host.configPath, server: "slow", method: "completion/complete" };
+    const large = host.failure("mcp_request", { ...params, params: { text: "x".repeat(3 * 1024 * 1024) } });
+    const waiting = await host.failure("mcp_request", { ...params, timeoutSeconds: 1 });
+    expect(waiting).toMatchObject({ code: "timeout", details: { phase: "call", outcomeUnknown: false } });
+    expect(waiting.message).not.toMatch(/outcome unknown/i);
+    expect(await large).toMatchObject({ code: "closed", details: { outcomeUnknown: true } });
+  }, 20_000);
+
   test("a timeout while the call is still being written drops the connection, and the next call starts afresh [J01]", async () => {
     const host = make().serve("slow", "timing", "slow-reader");
     await host.call("slow", "pause", { milliseconds: 8000 });
