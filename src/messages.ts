@@ -139,6 +139,7 @@ export interface Facts {
     wwwAuthenticate: string;
     body?: string;
     hint: string;
+    outcomeUnknown?: boolean;
   };
   "auth.failed": {
     server: string;
@@ -151,9 +152,10 @@ export interface Facts {
     oauthError?: string;
     /** A person was asked to sign in. */
     asked?: true;
+    outcomeUnknown?: boolean;
   };
-  "auth.unasked": { server: string; reason: string };
-  "auth.store": { path: string; reason: string };
+  "auth.unasked": { server: string; reason: string; outcomeUnknown?: boolean };
+  "auth.store": { path: string; reason: string; outcomeUnknown?: boolean };
 }
 
 export type Situation = keyof Facts;
@@ -529,23 +531,23 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   },
   "auth.required": {
     code: "auth_required",
-    say: ({ server, method, status, wwwAuthenticate, body, hint }) =>
-      `Server ${quote(server)} requires authorization (HTTP ${status}${method ? ` to ${method}` : ""}${wwwAuthenticate ? `; it asks for: ${wwwAuthenticate}` : ""}). ${hint}${body && !OAUTH.test(wwwAuthenticate) ? ` It says: ${body}` : ""}`,
+    say: ({ server, method, status, wwwAuthenticate, body, hint, outcomeUnknown }) =>
+      `Server ${quote(server)} requires authorization (HTTP ${status}${method ? ` to ${method}` : ""}${wwwAuthenticate ? `; it asks for: ${wwwAuthenticate}` : ""}). ${hint}${unknown(outcomeUnknown)}${body && !OAUTH.test(wwwAuthenticate) ? ` It says: ${body}` : ""}`,
   },
   "auth.failed": {
     code: "auth_required",
-    say: ({ server, reason, wwwAuthenticate = "", body, hint }) =>
-      `Sign-in to server ${quote(server)} failed: ${sentence(reason)}${hint ? ` ${hint}` : ""}${body && !OAUTH.test(wwwAuthenticate) ? ` The server says: ${body}` : ""}`,
+    say: ({ server, reason, wwwAuthenticate = "", body, hint, outcomeUnknown }) =>
+      `Sign-in to server ${quote(server)} failed: ${sentence(reason)}${hint ? ` ${hint}` : ""}${unknown(outcomeUnknown)}${body && !OAUTH.test(wwwAuthenticate) ? ` The server says: ${body}` : ""}`,
   },
   "auth.unasked": {
     code: "auth_required",
-    say: ({ server, reason }) =>
-      `Server ${quote(server)} asks for no sign-in: ${sentence(reason)} Use it as it is; if it wants a key, set that in "headers" of its entry.`,
+    say: ({ server, reason, outcomeUnknown }) =>
+      `Server ${quote(server)} asks for no sign-in: ${sentence(reason)} Use it as it is; if it wants a key, set that in "headers" of its entry.${unknown(outcomeUnknown)}`,
   },
   "auth.store": {
     code: "auth_required",
-    say: ({ path, reason }) =>
-      `The sign-in store ${path} cannot be used: ${sentence(reason)} Repair or remove it, then sign in again.`,
+    say: ({ path, reason, outcomeUnknown }) =>
+      `The sign-in store ${path} cannot be used: ${sentence(reason)} Repair or remove it, then sign in again.${unknown(outcomeUnknown)}`,
   },
 };
 

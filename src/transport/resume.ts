@@ -1,6 +1,6 @@
 import { clearTimeout, setTimeout } from "node:timers";
 import type { Cancellation } from "../cancellation.ts";
-import { AdapterError, isSituation } from "../errors.ts";
+import { AdapterError, isAdapterError, isSituation } from "../errors.ts";
 import type { HttpClient } from "./client.ts";
 import type { HttpRequest } from "./pool.ts";
 import type { ReplyStream } from "./reply-stream.ts";
@@ -16,7 +16,7 @@ export interface ResumeRequest {
  * Goes on reading a stream that ended before the answer came: GET with `Last-Event-ID`, never another POST
  * (Transports, Resumability and Redelivery). Resolves when the answer came.
  * A server may close it as often as it likes and be asked again at its own pace: the call has its deadline.
- * @throws AdapterError `closed` after too many attempts in a row that failed, or ended without news where it set no pace; or when the server refuses.
+ * @throws AdapterError `auth_required`; `closed` after too many attempts in a row that failed, or ended without news where it set no pace; or when the server refuses.
  */
 export async function resume(client: HttpClient, stream: ReplyStream, request: ResumeRequest): Promise<void> {
   const { resumeAttempts } = client.limits;
@@ -37,7 +37,7 @@ export async function resume(client: HttpClient, stream: ReplyStream, request: R
       }
     } catch (error) {
       // The connection failed or broke again, which is what resuming is for.
-      if (!isSituation(error, "connect.failed") && !isSituation(error, "closed")) throw error;
+      if (!isSituation(error, "connect.failed") && !isSituation(error, "closed")) throw outcomeUnknown(error);
       why = `${error.details.reason}, and it could not be resumed`;
     }
     attempts = stream.advanced || isPolled ? 0 : attempts + 1;
@@ -57,6 +57,13 @@ async function follow(response: HttpResponse, stream: ReplyStream, client: HttpC
     return (await stream.read(response)) ? "answered" : "ended";
   await response.skip(client.limits.refusalBytes, client.limits.lingerMs);
   return response.status;
+}
+
+/** What keeps the stream from being resumed refuses the stream, not the message, which was accepted: so does the want of a sign-in. */
+function outcomeUnknown(error: unknown): unknown {
+  if (!isAdapterError(error) || error.code !== "auth_required") return error;
+  const facts = { ...error.details, outcomeUnknown: true };
+  return new AdapterError(error.situation, facts as never, { cause: error.cause ?? error });
 }
 
 function get(client: HttpClient, lastEventId: string, { headers, label, cancel }: ResumeRequest): HttpRequest {

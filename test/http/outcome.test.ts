@@ -48,6 +48,15 @@ const server = FaultServer.forTests({
   "event-stream": { on: "*", get: (exchange) => exchange.respond(503, {}, "down") },
   nothing: { post: (exchange) => exchange.json(result(exchange.seen.rpc.id, {})) },
   silent: { post: () => undefined },
+  "broken-then-refused": {
+    post: (exchange) => {
+      exchange.answer();
+      exchange.begin();
+      exchange.event("", { id: "e1", retry: 10 });
+      exchange.finish();
+    },
+    get: (exchange) => exchange.respond(401, { "www-authenticate": "Bearer" }, "who are you?"),
+  },
   ...Object.fromEntries(["close", "shutdown", "timeout"].map((end) => [`no-stream-${end}`, { get: () => undefined }])),
 });
 
@@ -97,6 +106,14 @@ describe("a call that may have run has an unknown outcome", () => {
     expect(code).toBe("protocol_error");
     expect(message).toContain("Outcome unknown");
     expect(details).toMatchObject({ outcomeUnknown: true });
+  });
+
+  test("where its stream ended without the answer, and the server wants a sign-in to go on with it", async () => {
+    const { code, message, details } = await hosting("broken-then-refused").callFailure("srv", "echo", { text: "x" });
+    expect(server.executions("broken-then-refused")).toBe(1);
+    expect(code).toBe("auth_required");
+    expect(message).toContain("Outcome unknown");
+    expect(details).toMatchObject({ status: 401, outcomeUnknown: true });
   });
 
   test("where the session shuts down, or the plugin is loaded anew, while it is out", async () => {
