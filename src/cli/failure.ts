@@ -31,7 +31,7 @@ const OWN_WORDS: Readonly<Record<keyof typeof MODEL_WORDS, string>> = {
   trust: "",
   longer: "",
   handshake:
-    "A raw request makes no handshake, which this server may want first: configure it and name it, or add --header.",
+    "A raw request makes no handshake, which this server may want first: configure it and give its name, or add --header.",
   close: "",
 };
 const REPLACED = Object.keys(OWN_WORDS) as (keyof typeof MODEL_WORDS)[];

@@ -66,7 +66,7 @@ describe("the advice about a failure", () => {
 
 it("tells of the option for an address that was taken for a server's name", () => {
   const error = new AdapterError("server.unknown", { server: "https://a.example/mcp", configured: [] });
-  expect(sentence(error)).toMatch(/nor any other\. An address belongs behind --url\.$/);
+  expect(sentence(error)).toMatch(/nor is any other\. An address belongs behind --url\.$/);
 });
 
 describe("what was thrown", () => {

@@ -56,7 +56,7 @@ describe("a server behind --url", () => {
   it("is told once to want a handshake, in the words of a command line", async () => {
     const { stderr } = await shell.run(["request", "--url", server.url("strict"), "tools/list"]);
     expect(stderr.split("handshake").length - 1).toBe(1);
-    expect(stderr).toMatch(/configure it and name it, or add --header\. It says: Server not initialized$/m);
+    expect(stderr).toMatch(/configure it and give its name, or add --header\. It says: Server not initialized$/m);
   });
 
   it("stands for the server in the lines of a run", async () => {

@@ -169,7 +169,7 @@ describe("a file that every user may change", () => {
     expect(view.servers.get("s")?.origin).toBe("project");
     expect(view.servers.get("s")?.spec({ cwd: place.cwd })).not.toHaveProperty("trust");
     expect(view.problems.map(({ error }) => error.message)).toEqual([
-      `Every user of this machine can change ${path}, so its servers are not trusted as yours and need an approval. Run: chmod o-w ${JSON.stringify(path)}`,
+      `Every user of this machine can change ${path}, so its servers are not trusted as yours and need approval. Run: chmod o-w ${JSON.stringify(path)}`,
       `${path}: trust is read from user-level files only; it is ignored.`,
     ]);
     chmodSync(path, 0o664);

@@ -95,7 +95,7 @@ describe("servers that do not start, or crash", () => {
     ["$HOME/bin/no-such-command", "A variable is written ${VAR}."],
     ["%USERPROFILE%\\no-such-command", "A variable is written ${VAR}."],
     ['"no-such-command"', "No shell is involved: leave the quotes out."],
-    [" no-such-command", "It begins or ends with a blank."],
+    [" no-such-command", "It begins or ends with a space."],
     ["no-such-command --stdio", "arguments belong in"],
   ])("a command written for a shell is told how it is written here: %s", async (command, hint) => {
     const host = make();
