@@ -57,7 +57,7 @@ const ENDPOINT_KEYS = [
 export const SERVER_FIELDS: readonly string[] = [...ENDPOINT_KEYS, ...OVERRIDE_KEYS, ...KEPT];
 /** How two fields that are easily confused are written. */
 const ADVICE: ReadonlyMap<string, string> = new Map([
-  ["command", "; it names the program alone, and its arguments stand in args"],
+  ["command", "; it names the program alone, and its arguments belong in args"],
   ["args", ', such as ["-y", "some-server"]'],
 ]);
 
@@ -65,7 +65,7 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
 export function checkEntry(raw: unknown, context: CheckContext): CheckedEntry {
   const refuse = refusal(context);
   if (!NAME.test(context.server))
-    throw refuse("", "has a name with other characters than ASCII letters, digits, - and _");
+    throw refuse("", "must have only ASCII letters, digits, - and _ in its name");
   if (!isObject(raw)) throw refuse("", "must be an object with command or url");
   const kind = kindOf(raw, refuse);
   refusePrograms(raw, refuse);
@@ -133,7 +133,7 @@ function timeoutOf(raw: Json, limits: Limits, refuse: Refuse): number | undefine
     if (value === undefined) continue;
     const [unit, per] = field === "timeout" ? (["seconds", 1] as const) : (["milliseconds", 1000] as const);
     between(field, value, [limits.minTimeoutSeconds * per, limits.maxTimeoutSeconds * per], unit, refuse);
-    if (found !== undefined && found !== value / per) throw refuse(field, "says something else than the other timeout");
+    if (found !== undefined && found !== value / per) throw refuse(field, "differs from the other timeout; keep one of them");
     found = value / per;
   }
   return found ?? foreignSeconds(raw[FOREIGN_TIME], limits);

@@ -95,14 +95,14 @@ function namedTransport(raw: Json, refuse: Refuse): Exclude<Kind, "auto"> | unde
       const meant = typeof value === "string" ? ELSEWHERE.get(value.toLowerCase()) : undefined;
       throw refuse(
         field,
-        `is ${shown(value)}; known are stdio, http and sse${meant ? `, and it is "${meant}" here` : ""}`,
+        `is ${shown(value)}; write ${meant === undefined ? "stdio, http or sse" : `"${meant}"`}`,
       );
     }
     return known;
   };
   const [type, transport] = [read("type"), read("transport")];
   if (type !== undefined && transport !== undefined && type !== transport) {
-    throw refuse("transport", "says something else than type; keep one of them");
+    throw refuse("transport", "contradicts type; keep one of them");
   }
   return type ?? transport;
 }

@@ -61,7 +61,7 @@ export class Expansion {
     const split = named.indexOf(DEFAULT);
     const name = split === -1 ? named : named.slice(0, split);
     if (!NAME.test(name)) {
-      const reason = `has ${quoted(`\${${inner}}`)}, which is no variable; write "$\${" for a literal "\${"`;
+      const reason = `has ${quoted(`\${${inner}}`)}, which is not a variable; write "$\${" for a literal "\${"`;
       throw this.#refuse(field, reason);
     }
     const value = variable(this.#env, name, this.#platform);

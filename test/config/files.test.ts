@@ -56,17 +56,17 @@ describe("JSON with comments and trailing commas", () => {
     ["", "config.syntax: FILE:1:1 is not valid JSON: it is empty."],
     ["{", "config.syntax: FILE:1:2 is not valid JSON: a closing brace is expected."],
     ['{\n  "mcpServers": {\r\n    "s": oops\n  }\n}', "config.syntax: FILE:3:10 is not valid JSON: an unknown word."],
-    ['{"a": "b}', "config.syntax: FILE:1:7 is not valid JSON: a text without its closing quote."],
+    ['{"a": "b}', "config.syntax: FILE:1:7 is not valid JSON: a string without its closing quote."],
     ["{'a': 1}", "config.syntax: FILE:1:2 is not valid JSON: an unknown word."],
-    ['{"a": 1} {', "config.syntax: FILE:1:10 is not valid JSON: the file goes on after its end."],
+    ['{"a": 1} {', "config.syntax: FILE:1:10 is not valid JSON: something follows its end."],
     ['{"a" 1}', "config.syntax: FILE:1:6 is not valid JSON: a colon is expected."],
     [
       '{"a": "\\q"}',
-      "config.syntax: FILE:1:7 is not valid JSON: an unknown escape in a text (a backslash itself is written twice).",
+      "config.syntax: FILE:1:7 is not valid JSON: an unknown escape in a string (a backslash itself is written twice).",
     ],
     [
       '{"command": "C:\\users\\x"}',
-      "config.syntax: FILE:1:13 is not valid JSON: an unknown escape in a text (a backslash itself is written twice).",
+      "config.syntax: FILE:1:13 is not valid JSON: an unknown escape in a string (a backslash itself is written twice).",
     ],
   ])("%j is refused with line and column", async (text, message) => {
     expect(await refusal(text)).toBe(message);
