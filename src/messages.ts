@@ -593,7 +593,9 @@ function elsewhere({ stderr, skippedLines }: ExitFacts): string {
 }
 
 function tail({ stderr, skippedLines }: ExitFacts): string {
-  const lines = skippedLines?.length ? ` Lines on its stdout that are not MCP: ${skippedLines.map(quote).join(", ")}.` : "";
+  const lines = skippedLines?.length
+    ? ` Lines on its stdout that are not MCP: ${skippedLines.map(quote).join(", ")}.`
+    : "";
   if (!stderr) return lines;
   const ending = stderrEnding(stderr);
   return `${lines}${ending === "" ? " Its stderr ends with nothing but a stack trace." : ` Its stderr ends:\n${ending}`}`;

@@ -64,8 +64,7 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
 /** @throws AdapterError `config.entry` */
 export function checkEntry(raw: unknown, context: CheckContext): CheckedEntry {
   const refuse = refusal(context);
-  if (!NAME.test(context.server))
-    throw refuse("", "must have only ASCII letters, digits, - and _ in its name");
+  if (!NAME.test(context.server)) throw refuse("", "must have only ASCII letters, digits, - and _ in its name");
   if (!isObject(raw)) throw refuse("", "must be an object with command or url");
   const kind = kindOf(raw, refuse);
   refusePrograms(raw, refuse);
@@ -133,7 +132,8 @@ function timeoutOf(raw: Json, limits: Limits, refuse: Refuse): number | undefine
     if (value === undefined) continue;
     const [unit, per] = field === "timeout" ? (["seconds", 1] as const) : (["milliseconds", 1000] as const);
     between(field, value, [limits.minTimeoutSeconds * per, limits.maxTimeoutSeconds * per], unit, refuse);
-    if (found !== undefined && found !== value / per) throw refuse(field, "differs from the other timeout; keep one of them");
+    if (found !== undefined && found !== value / per)
+      throw refuse(field, "differs from the other timeout; keep one of them");
     found = value / per;
   }
   return found ?? foreignSeconds(raw[FOREIGN_TIME], limits);

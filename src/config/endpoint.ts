@@ -93,10 +93,7 @@ function namedTransport(raw: Json, refuse: Refuse): Exclude<Kind, "auto"> | unde
     const known = typeof value === "string" ? TRANSPORTS.get(value.toLowerCase()) : undefined;
     if (known === undefined) {
       const meant = typeof value === "string" ? ELSEWHERE.get(value.toLowerCase()) : undefined;
-      throw refuse(
-        field,
-        `is ${shown(value)}; write ${meant === undefined ? "stdio, http or sse" : `"${meant}"`}`,
-      );
+      throw refuse(field, `is ${shown(value)}; write ${meant === undefined ? "stdio, http or sse" : `"${meant}"`}`);
     }
     return known;
   };

@@ -30,8 +30,7 @@ export function isHeaderValue(text: string): boolean {
 export function headerFlaw(name: string, value: string, others: Iterable<string>): string | undefined {
   if (!isHeaderName(name)) return "is not a valid HTTP header name";
   if (FRAMING.has(name.toLowerCase())) return "is set by the transport itself";
-  if (!isHeaderValue(value))
-    return "has a line break, NUL or another character in its value that HTTP does not allow";
+  if (!isHeaderValue(value)) return "has a line break, NUL or another character in its value that HTTP does not allow";
   for (const other of others) if (other.toLowerCase() === name.toLowerCase()) return "is given twice";
   return undefined;
 }

@@ -213,10 +213,7 @@ describe("the transport's name", () => {
       { transport: "http", command: "x" },
       'transport is "http", but the entry has a command; remove transport, or write url instead of command.',
     ],
-    [
-      { type: "http", transport: "sse", url: "http://h/" },
-      "transport contradicts type; keep one of them.",
-    ],
+    [{ type: "http", transport: "sse", url: "http://h/" }, "transport contradicts type; keep one of them."],
     [{ serverUrl: "http://h/" }, 'serverUrl is not read; write "url".'],
     [{ httpUrl: "http://h/", type: "http" }, 'httpUrl is not read; write "url".'],
   ])("refuses %j by name", async (raw, reason) => {

@@ -21,9 +21,7 @@ export function readManifest(value: unknown, configPath: string): Manifest {
   if (value.$schema !== SCHEMA) throw shape(`$schema must be "${SCHEMA}"; other versions are not supported`);
   const { name, author, keywords, extensions } = value;
   if (typeof name !== "string" || !NAME.test(name) || /--|\.\./.test(name)) {
-    throw shape(
-      "name must have 1-64 characters a-z, 0-9, - and ., alphanumeric at both ends, without -- or .. in it",
-    );
+    throw shape("name must have 1-64 characters a-z, 0-9, - and ., alphanumeric at both ends, without -- or .. in it");
   }
   for (const field of TEXTS) {
     if (value[field] !== undefined && typeof value[field] !== "string") throw shape(`${field} must be a string`);
