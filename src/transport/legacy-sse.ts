@@ -157,7 +157,7 @@ export class LegacySseTransport implements Transport {
     const text = data.toString().trim();
     const named = quoteText(text, QUOTED_CHARACTERS);
     if (!URL.canParse(text, url.href))
-      throw this.#connectFailed(`it named ${JSON.stringify(named)} as its endpoint, which is no URL`);
+      throw this.#connectFailed(`it named ${JSON.stringify(named)} as its endpoint, which is not a URL`);
     const endpoint = new URL(text, url.href);
     if (endpoint.origin !== url.origin || endpoint.username !== "" || endpoint.password !== "")
       throw this.#connectFailed(

@@ -52,9 +52,11 @@ describe("a program behind --", () => {
   it("is what a failure speaks of, and no entry that nobody wrote", async () => {
     const env = { LEDGER: shell.ledger };
     const unknown = await shell.run(["call", "ech", ...agent], { env });
-    expect(unknown.stderr).toMatch(/Near: "echo".*\nrpi-mcp list -- PROGRAM shows its tools\.$/m);
+    expect(unknown.stderr).toMatch(/Similar: "echo".*\nrpi-mcp list -- PROGRAM shows its tools\.$/m);
     const missing = await shell.run(["list", "--", "no-such-program-here"]);
-    expect(missing.stderr).toMatch(/(?:ENOENT|PATH does not lead to it)\. Check its name, and PATH\.$/m);
+    expect(missing.stderr).toMatch(
+      /(?:it was not found \(ENOENT\)|PATH does not lead to it)\. Check its name, and PATH\.$/m,
+    );
     const one = await shell.run(["list", "--", "no-such-program-here -y it"]);
     expect(one.stderr).toMatch(/Check its name, and PATH\. The program and its arguments are words of their own/);
     const silent = [process.execPath, "-e", "process.stdin.resume()"];
