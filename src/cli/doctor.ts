@@ -66,7 +66,7 @@ const ADVICE: Readonly<Partial<Record<ErrorCode, string>>> = {
   config_error: "Correct the entry in its file.",
   spawn_failed: 'Install the program, or correct "command" and "cwd" in its entry; an absolute path always works.',
   connect_failed: "Run the command by hand to see why it ends.",
-  auth_required: "Sign in with rpi-mcp login.",
+  auth_required: "Sign in with rpi-mcp login, unless the message says otherwise.",
   unsupported_protocol: 'Update the server, or remove "protocol" from its entry.',
   rpc_error: "Update the server, or report this to its authors.",
   protocol_error: "Check that the command starts an MCP server, or that the address is its MCP endpoint (often /mcp).",

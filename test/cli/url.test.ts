@@ -41,7 +41,7 @@ describe("a server behind --url", () => {
   it("has no SERVER beside it", async () => {
     const { status, stderr } = await shell.run(["call", "--url", server.url("good"), "good", "echo", "text=hi"]);
     expect(status).toBe(2);
-    expect(stderr).toContain('"echo" is no key=value, and "good" is TOOL: the server is that of --url.');
+    expect(stderr).toContain('"echo" is not key=value, and "good" was taken as TOOL: --url is the server.');
   });
 
   it("answers a raw request with the whole JSON-RPC response, under the id that was given", async () => {
