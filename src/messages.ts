@@ -189,6 +189,9 @@ export const MODEL_WORDS = {
 /** A hint beside a refusal that speaks of the session. */
 export const SESSION_OVER = "The session seems to be over: the next call starts a new one.";
 
+/** A hint where no event stream of the first revision's transport is. */
+export const NO_EVENT_STREAM = 'Check its url, often /sse; a server at /mcp wants "type": "http" in its entry.';
+
 /** What is told of a config entry, and reads otherwise where there is none. */
 export const ENTRY_WORDS = {
   command: 'Check "command" in its entry, and PATH.',
@@ -496,7 +499,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "http.status": {
     code: "http_error",
     say: ({ server, method, status, statusText, body, retryAfter, outcomeUnknown, hint }) =>
-      `Server ${quote(server)} answered ${method} with HTTP ${status}${statusText ? ` ${statusText}` : ""}.${status === 404 || status === 405 ? " Check the path of its url; it is often /mcp." : ""}${hint ? ` ${hint}` : ""}${unknown(outcomeUnknown)}${retryAfter ? ` Retry-After: ${retryAfter}.` : ""}${body ? ` It says: ${body}` : ""}`,
+      `Server ${quote(server)} answered ${method} with HTTP ${status}${statusText ? ` ${statusText}` : ""}.${hint ? ` ${hint}` : status === 404 || status === 405 ? PATH_HINT : ""}${unknown(outcomeUnknown)}${retryAfter ? ` Retry-After: ${retryAfter}.` : ""}${body ? ` It says: ${body}` : ""}`,
   },
   "http.redirect": {
     code: "http_error",
@@ -600,6 +603,8 @@ function tail({ stderr, skippedLines }: ExitFacts): string {
   const ending = stderrEnding(stderr);
   return `${lines}${ending === "" ? " Its stderr ends with nothing but a stack trace." : ` Its stderr ends:\n${ending}`}`;
 }
+
+const PATH_HINT = " Check the path of its url; it is often /mcp.";
 
 /** Where nothing was done yet, something else than the MCP server answers as a rule. */
 const CHECK_URL = " Check its url.";

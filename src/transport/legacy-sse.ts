@@ -1,5 +1,6 @@
 import { Cancellation } from "../cancellation.ts";
 import { AdapterError, isAdapterError, isSituation, reasonOf } from "../errors.ts";
+import { NO_EVENT_STREAM } from "../messages.ts";
 import { PersonWait } from "../person-wait.ts";
 import type { Wire } from "../protocol/dialect.ts";
 import type { JsonRpcMessage } from "../protocol/jsonrpc.ts";
@@ -12,7 +13,9 @@ import type { HttpResponse } from "./response.ts";
 import { EventStreamDecoder, type StreamEvent } from "./sse.ts";
 import type { SendOptions, Sink, Transport } from "./transport.ts";
 
-const STREAM = "the event stream";
+const STREAM = "the request for its event stream";
+/** How servers refuse it that speak another transport, or have another path. */
+const NOT_HERE: ReadonlySet<unknown> = new Set([400, 404, 405, 406]);
 const QUOTED_CHARACTERS = 200;
 
 /**
@@ -123,7 +126,7 @@ export class LegacySseTransport implements Transport {
   async #read(response: HttpResponse, opened: () => void): Promise<void> {
     const { server, limits, url } = this.#client;
     if (!response.ok) {
-      await readRefusal(response, { server, limits, url, label: STREAM, inSession: false });
+      await readRefusal(response, { server, limits, url, label: STREAM, inSession: false }).catch(withHint);
       return;
     }
     if (response.contentType !== "text/event-stream") {
@@ -195,4 +198,9 @@ export class LegacySseTransport implements Transport {
     this.#client.stop();
     this.#client.destroy();
   }
+}
+
+function withHint(error: unknown): never {
+  if (!isSituation(error, "http.status") || !NOT_HERE.has(error.details.status)) throw error;
+  throw new AdapterError("http.status", { ...error.details, hint: NO_EVENT_STREAM }, { cause: error });
 }

@@ -162,6 +162,10 @@ describe("opening", () => {
     const { client } = await setUp({ onGet: (_, response) => void response.writeHead(405).end("POST only") });
     const failure = await failureOf(client.transport.open(client));
     expect(failure).toMatchObject({ situation: "http.status", details: { status: 405, body: "POST only" } });
+    expect(failure).toMatchObject({
+      message: expect.stringMatching(/often \/sse; a server at \/mcp wants "type": "http"/),
+    });
+    expect(failure).not.toMatchObject({ message: expect.stringContaining("it is often /mcp") });
     expect(rejectionOf(failure)?.status).toBe(405);
     const auth = await setUp({
       onGet: (_, response) => void response.writeHead(401, { "www-authenticate": "Bearer" }).end(),
