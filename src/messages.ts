@@ -311,7 +311,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "denied.start": {
     code: "denied",
     say: ({ server, configPath, reason, enabledBy }) => {
-      if (reason === "refused") return `Starting server ${quote(server)} was not approved. Nothing was started.`;
+      if (reason === "refused") return `Server ${quote(server)} was not approved. Nothing was started.`;
       const from = configPath ? ` (${configPath})` : "";
       if (reason === "changed")
         return `The entry of server ${quote(server)}${from} was changed while its start was being approved. Nothing was started; call again to have it approved as it is now.`;

@@ -98,7 +98,7 @@ function tooDeep(configPath: string): AdapterError {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  InvalidSymbol: "an unknown word",
+  InvalidSymbol: "text that is not in double quotes",
   InvalidNumberFormat: "an unreadable number",
   PropertyNameExpected: "a name in double quotes is expected",
   ValueExpected: "a value is expected",

@@ -1,4 +1,5 @@
 import { Cancellation } from "../cancellation.ts";
+import { defined } from "../defined.ts";
 import { AdapterError, isAdapterError, isSituation, reasonOf } from "../errors.ts";
 import { NO_EVENT_STREAM } from "../messages.ts";
 import { PersonWait } from "../person-wait.ts";
@@ -133,6 +134,7 @@ export class LegacySseTransport implements Transport {
       response.destroy();
       throw this.#connectFailed(
         `it opened no event stream, but sent content type ${JSON.stringify(quoteText(response.contentType, QUOTED_CHARACTERS))}`,
+        NO_EVENT_STREAM,
       );
     }
     const decoder = new EventStreamDecoder(limits.messageBytes, (event) => {
@@ -189,9 +191,10 @@ export class LegacySseTransport implements Transport {
     this.#shutDown();
   }
 
-  #connectFailed(reason: string): AdapterError {
+  #connectFailed(reason: string, hint?: string): AdapterError {
     const { server, url } = this.#client;
-    return new AdapterError("connect.failed", { server, url: `${url.origin}${url.pathname}`, reason });
+    const facts = { server, url: `${url.origin}${url.pathname}`, reason, ...defined({ hint }) };
+    return new AdapterError("connect.failed", facts);
   }
 
   #shutDown(): void {

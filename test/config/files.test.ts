@@ -55,9 +55,12 @@ describe("JSON with comments and trailing commas", () => {
   it.each([
     ["", "config.syntax: FILE:1:1 is not valid JSON: it is empty."],
     ["{", "config.syntax: FILE:1:2 is not valid JSON: a closing brace is expected."],
-    ['{\n  "mcpServers": {\r\n    "s": oops\n  }\n}', "config.syntax: FILE:3:10 is not valid JSON: an unknown word."],
+    [
+      '{\n  "mcpServers": {\r\n    "s": oops\n  }\n}',
+      "config.syntax: FILE:3:10 is not valid JSON: text that is not in double quotes.",
+    ],
     ['{"a": "b}', "config.syntax: FILE:1:7 is not valid JSON: a string without its closing quote."],
-    ["{'a': 1}", "config.syntax: FILE:1:2 is not valid JSON: an unknown word."],
+    ["{'a': 1}", "config.syntax: FILE:1:2 is not valid JSON: text that is not in double quotes."],
     ['{"a": 1} {', "config.syntax: FILE:1:10 is not valid JSON: something follows its end."],
     ['{"a" 1}', "config.syntax: FILE:1:6 is not valid JSON: a colon is expected."],
     [

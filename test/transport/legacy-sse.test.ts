@@ -154,6 +154,7 @@ describe("opening", () => {
       onGet: (_, response) => void response.writeHead(200, { "content-type": "text/html" }).end("<p>Hello"),
     });
     expect(await failureOf(page.client.transport.open(page.client))).toMatchObject({
+      message: expect.stringMatching(/content type "text\/html"\. Check its url, often \/sse; /),
       details: { reason: expect.stringContaining("text/html") },
     });
   });
