@@ -87,9 +87,8 @@ export function advice(
       return `${listing(details, options)} shows its tools.`;
     case "auth_required":
       // A sign-in that failed says itself what to do, and where the login would help the message says so, too.
-      return details["reason"] === undefined
-        ? "A token can also go in the headers of its entry, or in --header."
-        : undefined;
+      if (details["reason"] !== undefined) return undefined;
+      return `A token can also go in ${options.url === undefined ? "the headers of its entry" : "--header"}.`;
     case "timeout":
       return `Give it longer with --timeout SECONDS${saysServer(options) ? "" : ', or with "timeout" in its entry'}.`;
     case "invalid_params":
