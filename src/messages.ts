@@ -419,7 +419,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "protocol.noAnswer": {
     code: "protocol_error",
     say: ({ server, method, outcomeUnknown, body }) =>
-      `Server ${quote(server)} did not answer ${method}: its response ended without an answer.${outcomeUnknown ? unknown(true) : CHECK_URL}${body ? ` It says: ${body}` : ""}`,
+      `Server ${quote(server)} did not answer ${method}: its response ended without an answer.${outcomeUnknown || body ? unknown(outcomeUnknown) : CHECK_URL}${body ? ` It says: ${body}` : ""}`,
   },
   "protocol.unreadable": {
     code: "protocol_error",
@@ -509,7 +509,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "session.expired": {
     code: "session_expired",
     say: ({ server, method, status }) =>
-      `The session with server ${quote(server)} has expired (HTTP ${status} to ${method}). It was not repeated; the next call starts a new session.`,
+      `The session with server ${quote(server)} has expired (HTTP ${status} to ${method}). The request was not repeated; the next call starts a new session.`,
   },
   "auth.required": {
     code: "auth_required",
