@@ -197,17 +197,20 @@ export const MODEL_WORDS = {
   refused: "cannot be sent through mcp_request: ",
   address: ' An address belongs in "url".',
   find: ' mcp_list with "query" finds what it has.',
-  places: " mcp_list says where they are.",
+  places: " mcp_list says where to configure one.",
   problems: ", which mcp_list names",
   trust: ` If you trust your projects' files, set "trust": "always" in ~/.config/mcp/mcp.json.`,
   longer: ' A larger "timeoutSeconds" gives it longer.',
   handshake:
-    "A raw request makes no handshake, which this server may want first: configure the server and name it, and one is made.",
+    "A raw request makes no handshake, which this server may want first: configure the server and give its name instead.",
   close: ' Free one with mcp_list {"action":"close","server":…}.',
 } as const;
 
 /** A hint beside a refusal that speaks of the session. */
 export const SESSION_OVER = "The session seems to be over: the next call starts a new one.";
+
+/** A hint where no event stream of the first revision's transport is. */
+export const NO_EVENT_STREAM = 'Check its url, often /sse; a server at /mcp wants "type": "http" in its entry.';
 
 /** What is told of a config entry, and reads otherwise where there is none. */
 export const ENTRY_WORDS = {
@@ -219,7 +222,7 @@ export const ENTRY_WORDS = {
 function commandHint(command: string): string {
   if (/\$[A-Za-z_]|%\w+%/.test(command)) return ` A variable is written \${VAR}.`;
   if (/^["']/.test(command)) return " No shell is involved: leave the quotes out.";
-  if (command !== command.trim()) return " It begins or ends with a blank.";
+  if (command !== command.trim()) return " It begins or ends with a space.";
   return /\s/.test(command) ? ` ${ENTRY_WORDS.args}` : "";
 }
 
@@ -228,7 +231,7 @@ const JOINED = /^([\w-]+)[./:](.+)$/;
 
 function apart(named: string, configured: readonly string[]): string {
   const [, server = "", tool = ""] = JOINED.exec(named) ?? [];
-  return configured.includes(server) ? ` Server and tool are named apart: ${quote(server)}, ${quote(tool)}.` : "";
+  return configured.includes(server) ? ` Give server and tool separately: ${quote(server)}, ${quote(tool)}.` : "";
 }
 
 interface Row<F> {
@@ -256,7 +259,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "cwd.gone": {
     code: "invalid_params",
     say: ({ reason }) =>
-      `The working directory of this process ${reason === undefined ? "was removed" : `cannot be read (${reason})`}. Change to another folder, or name one: rpi-mcp with --cwd, a host in its context.`,
+      `The working directory of this process ${reason === undefined ? "was removed" : `cannot be read (${reason})`}. Change to another folder, or name one: --cwd for rpi-mcp, "cwd" in a host's context.`,
   },
   "params.invalid": {
     code: "invalid_params",
@@ -274,7 +277,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "cli.file": { code: "internal", say: ({ path, reason }) => `Cannot write ${path}: ${sentence(reason)}` },
   "cli.signIn": {
     code: "invalid_params",
-    say: ({ server, reason }) => `Server ${quote(server)} needs no sign-in: ${sentence(reason)}`,
+    say: ({ server, reason }) => `Server ${quote(server)} has no sign-in: ${sentence(reason)}`,
   },
 
   "config.missing": {
@@ -313,12 +316,12 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "config.writable": {
     code: "config_error",
     say: ({ configPath, demoted }) =>
-      `Every user of this machine can change ${configPath}${demoted ? ", so its servers are not trusted as yours and need an approval" : ""}. Run: chmod o-w ${quote(configPath)}`,
+      `Every user of this machine can change ${configPath}${demoted ? ", so its servers are not trusted as yours and need approval" : ""}. Run: chmod o-w ${quote(configPath)}`,
   },
   "server.unknown": {
     code: "server_not_found",
     say: ({ server, configured, problems }) =>
-      `No server ${quote(server)} is configured${configured.length ? `. Configured: ${some(configured)}.` : `, nor any other.${MODEL_WORDS.places}`}${ADDRESS.test(server) ? MODEL_WORDS.address : apart(server, configured)}${problems?.length ? ` Problems: ${first(problems)}` : ""}`,
+      `No server ${quote(server)} is configured${configured.length ? `. Configured: ${some(configured)}.` : `, nor is any other.${MODEL_WORDS.places}`}${ADDRESS.test(server) ? MODEL_WORDS.address : apart(server, configured)}${problems?.length ? ` Problems: ${first(problems)}` : ""}`,
   },
   "server.disabled": {
     code: "server_disabled",
@@ -329,7 +332,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "denied.start": {
     code: "denied",
     say: ({ server, configPath, reason, enabledBy }) => {
-      if (reason === "refused") return `Starting server ${quote(server)} was not approved. Nothing was started.`;
+      if (reason === "refused") return `Server ${quote(server)} was not approved. Nothing was started.`;
       const from = configPath ? ` (${configPath})` : "";
       if (reason === "changed")
         return `The entry of server ${quote(server)}${from} was changed while its start was being approved. Nothing was started; call again to have it approved as it is now.`;
@@ -350,7 +353,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "spawn.cwd": {
     code: "spawn_failed",
     say: ({ server, cwd }) =>
-      `Server ${quote(server)} could not be started: its working directory ${cwd} does not exist.`,
+      `Server ${quote(server)} could not be started: its working directory ${cwd} does not exist or is not a folder.`,
   },
   "connect.exited": {
     code: "connect_failed",
@@ -370,12 +373,12 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "connect.refused": {
     code: "connect_failed",
     say: ({ server, reason, rpcError, pinned }) =>
-      `Server ${quote(server)} refused the handshake: ${sentence(`${reason}${inData(rpcError)}`)}${pinned === undefined ? "" : ` ${unpin(pinned, " if that is the matter,")}`}`,
+      `Server ${quote(server)} refused the handshake: ${sentence(`${reason}${inData(rpcError)}`)}${pinned === undefined ? "" : ` ${unpin(pinned, " if that is why,")}`}`,
   },
   "version.unsupported": {
     code: "unsupported_protocol",
     say: ({ server, offered, answered, supported }) =>
-      `Server ${quote(server)} ${answered === null ? "answered without a protocol version" : answered === "" ? "refuses the protocol version and names none that it speaks" : `speaks protocol ${quote(answered)}`}; offered was ${offered}. ${supported.length === 1 ? unpin(offered) : `Supported: ${supported.join(", ")}.`}`,
+      `Server ${quote(server)} ${answered === null ? "answered without a protocol version" : answered === "" ? "refuses the protocol version and names none that it speaks" : `speaks protocol ${quote(answered)}`}; it was offered ${offered}. ${supported.length === 1 ? unpin(offered) : `Supported: ${supported.join(", ")}.`}`,
   },
   "capability.missing": {
     code: "capability_missing",
@@ -395,12 +398,12 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "tool.unknown": {
     code: "tool_not_found",
     say: ({ server, kind, tool, near, count }) =>
-      `Server ${quote(server)} has no ${NOUNS[kind]} ${quote(tool)} (it has ${count}).${near.length ? ` Near: ${near.map(quote).join(", ")}.` : ""}${MODEL_WORDS.find}`,
+      `Server ${quote(server)} has no ${NOUNS[kind]} ${quote(tool)} (it has ${count}).${near.length ? ` Similar: ${near.map(quote).join(", ")}.` : ""}${MODEL_WORDS.find}`,
   },
   "tool.hidden": {
     code: "tool_not_found",
     say: ({ server, tool }) =>
-      `Tool ${quote(tool)} of server ${quote(server)} is hidden by its entry's includeTools or excludeTools.`,
+      `Tool ${quote(tool)} of server ${quote(server)} is hidden by includeTools or excludeTools in the server's entry.`,
   },
   "tool.failed": {
     code: "tool_error",
@@ -431,18 +434,18 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "closed.stopped": {
     code: "closed",
     say: ({ server, method, outcomeUnknown }) =>
-      `The connection to server ${quote(server)} was closed${during(method)}.${unknown(outcomeUnknown)} The next call connects anew.`,
+      `The connection to server ${quote(server)} was closed${during(method)}.${unknown(outcomeUnknown)} The next call reconnects.`,
   },
 
   "protocol.noAnswer": {
     code: "protocol_error",
     say: ({ server, method, outcomeUnknown, body }) =>
-      `Server ${quote(server)} gave no answer to ${method}: the response ended without an answer to this request.${unknown(outcomeUnknown)}${body ? ` It says: ${body}` : ""}`,
+      `Server ${quote(server)} did not answer ${method}: its response ended without an answer.${outcomeUnknown || body ? unknown(outcomeUnknown) : CHECK_URL}${body ? ` It says: ${body}` : ""}`,
   },
   "protocol.unreadable": {
     code: "protocol_error",
     say: ({ server, method, reason, contentType, body, outcomeUnknown }) =>
-      `Server ${quote(server)} answered ${method} with something that is not MCP: ${reason}${contentType === undefined ? "" : ` (content type ${quote(contentType)})`}.${unknown(outcomeUnknown)}${body ? ` It begins: ${body}` : ""}`,
+      `Server ${quote(server)} answered ${method} with something that is not MCP: ${reason}${contentType === undefined ? "" : ` (content type ${quote(contentType)})`}.${outcomeUnknown ? unknown(true) : CHECK_URL}${body ? ` It begins: ${body}` : ""}`,
   },
   "protocol.result": {
     code: "protocol_error",
@@ -452,13 +455,13 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "protocol.cursor": {
     code: "protocol_error",
     say: ({ server, method, cursor }) =>
-      `Server ${quote(server)} repeats the cursor ${quote(cursor)} in ${method}: its list is a loop.`,
+      `Server ${quote(server)} gave the cursor ${quote(cursor)} twice in ${method}, so its list would never end.`,
   },
 
   "limit.message": {
     code: "limit_exceeded",
     say: ({ server, method, limitBytes, outcomeUnknown }) =>
-      `Server ${quote(server)} sent a message beyond the limit of ${mebibytes(limitBytes)}${during(method)}.${unknown(outcomeUnknown)} Ask for less at a time.`,
+      `Server ${quote(server)} sent a message over the limit of ${mebibytes(limitBytes)}${during(method)}.${unknown(outcomeUnknown)} Ask for less at a time.`,
   },
   "limit.outgoing": {
     code: "limit_exceeded",
@@ -473,29 +476,29 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "limit.pages": {
     code: "limit_exceeded",
     say: ({ server, method, limit }) =>
-      `Server ${quote(server)} has more than ${limit} pages in ${method}; the walk was stopped.`,
+      `Server ${quote(server)} has more than ${limit} pages in ${method}; no more were read.`,
   },
   "limit.items": {
     code: "limit_exceeded",
     say: ({ server, method, limit }) =>
-      `Server ${quote(server)} lists more than ${limit} items in ${method}; the walk was stopped.`,
+      `Server ${quote(server)} lists more than ${limit} items in ${method}; no more were read.`,
   },
   "limit.list": {
     code: "limit_exceeded",
     say: ({ server, method, limitBytes }) =>
-      `Server ${quote(server)} sent more than ${mebibytes(limitBytes)} in ${method}; the walk was stopped.`,
+      `Server ${quote(server)} sent more than ${mebibytes(limitBytes)} in ${method}; no more was read.`,
   },
   "limit.connections": {
     code: "limit_exceeded",
     say: ({ limit, open }) =>
       open.length === 0
-        ? `All ${limit} connections are in use, all by other sessions. One is free as soon as such a session closes a server with mcp_list {"action":"close","server":…}, or the host shuts down.`
+        ? `All ${limit} connections are in use, all by other sessions. One is freed when such a session closes a server with mcp_list {"action":"close","server":…}, or its host shuts down.`
         : `All ${limit} connections are in use.${MODEL_WORDS.close} Open: ${open.map(quote).join(", ")}.`,
   },
   "limit.rounds": {
     code: "limit_exceeded",
     say: ({ server, method, limit }) =>
-      `Server ${quote(server)} asked for input ${limit} times during ${method} without finishing; given up.`,
+      `Server ${quote(server)} asked for input ${limit} times during ${method} without finishing; it was given up.`,
   },
 
   timeout: {
@@ -517,7 +520,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "http.status": {
     code: "http_error",
     say: ({ server, method, status, statusText, body, retryAfter, outcomeUnknown, hint }) =>
-      `Server ${quote(server)} answered ${method} with HTTP ${status}${statusText ? ` ${statusText}` : ""}.${status === 404 || status === 405 ? " Check the path of its url; it is often /mcp." : ""}${hint ? ` ${hint}` : ""}${unknown(outcomeUnknown)}${retryAfter ? ` Retry-After: ${retryAfter}.` : ""}${body ? ` It says: ${body}` : ""}`,
+      `Server ${quote(server)} answered ${method} with HTTP ${status}${statusText ? ` ${statusText}` : ""}.${hint ? ` ${hint}` : status === 404 || status === 405 ? PATH_HINT : ""}${unknown(outcomeUnknown)}${retryAfter ? ` Retry-After: ${retryAfter}.` : ""}${body ? ` It says: ${body}` : ""}`,
   },
   "http.redirect": {
     code: "http_error",
@@ -527,7 +530,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "session.expired": {
     code: "session_expired",
     say: ({ server, method, status }) =>
-      `The session with server ${quote(server)} has expired (HTTP ${status} to ${method}). Nothing is sent again; the next call starts a new session.`,
+      `The session with server ${quote(server)} has expired (HTTP ${status} to ${method}). The request was not repeated; the next call starts a new session.`,
   },
   "auth.required": {
     code: "auth_required",
@@ -542,7 +545,7 @@ export const SENTENCES: { readonly [S in Situation]: Row<Facts[S]> } = {
   "auth.unasked": {
     code: "auth_required",
     say: ({ server, reason, outcomeUnknown }) =>
-      `Server ${quote(server)} asks for no sign-in: ${sentence(reason)} Use it as it is; if it wants a key, set that in "headers" of its entry.${unknown(outcomeUnknown)}`,
+      `Server ${quote(server)} does not ask for a sign-in: ${sentence(reason)} Use it as it is; if it wants a key, set that in "headers" of its entry.${unknown(outcomeUnknown)}`,
   },
   "auth.store": {
     code: "auth_required",
@@ -562,7 +565,7 @@ function sentence(text: string): string {
 }
 
 function unpin(revision: string, condition = ""): string {
-  return `Its entry pins "protocol" to ${revision}:${condition} name the one that it speaks there, or "auto".`;
+  return `Its entry pins "protocol" to ${revision}:${condition} name a revision that the server speaks, or "auto".`;
 }
 
 /** The SDKs' servers put the code into the message as well. */
@@ -614,15 +617,22 @@ function exit({ exitCode, signal }: ExitFacts): string {
 function elsewhere({ stderr, skippedLines }: ExitFacts): string {
   const address = listeningAt([...(skippedLines ?? []), stderr ?? ""]);
   if (address === undefined) return "";
-  return ` Its output names ${address}: if it listens there instead, use it by that url, or start it with its option for stdio.`;
+  return ` Its output names ${address}: if it listens there instead, use that as its url, or start it in stdio mode.`;
 }
 
 function tail({ stderr, skippedLines }: ExitFacts): string {
-  const lines = skippedLines?.length ? ` On its stdout, not messages: ${skippedLines.map(quote).join(", ")}.` : "";
+  const lines = skippedLines?.length
+    ? ` Lines on its stdout that are not MCP: ${skippedLines.map(quote).join(", ")}.`
+    : "";
   if (!stderr) return lines;
   const ending = stderrEnding(stderr);
   return `${lines}${ending === "" ? " Its stderr ends with nothing but a stack trace." : ` Its stderr ends:\n${ending}`}`;
 }
+
+const PATH_HINT = " Check the path of its url; it is often /mcp.";
+
+/** Where nothing was done yet, something else than the MCP server answers as a rule. */
+const CHECK_URL = " Check its url.";
 
 function mebibytes(bytes: number): string {
   return bytes % 1_048_576 === 0 ? `${bytes / 1_048_576} MiB` : `${bytes} bytes`;

@@ -96,12 +96,13 @@ function refuseLoop(authorization: Authorization, grant: StoredGrant, { scopesSu
   const { context, state, asked, status } = authorization;
   const { host } = new URL(grant.issuer);
   const needed = asked.scope ?? (status === 403 ? scopesSupported?.join(" ") : undefined);
-  const shown = needed === undefined ? "a scope it does not name" : `the scope ${excerpt(needed, context.limits)}`;
   if (status === 401 && (needed === undefined || covers(grant.scope, needed))) {
     if (state.origin.by !== "authorization" || !isRefusedAgain(authorization, grant)) return;
     throw failed(context, `the server refuses the token that ${host} has just issued for it`);
   }
-  if (needed === undefined || covers(grant.scope, needed)) {
+  if (needed === undefined) throw failed(context, "the server demands a scope that it does not name");
+  const shown = `the scope ${excerpt(needed, context.limits)}`;
+  if (covers(grant.scope, needed)) {
     throw failed(context, `the server demands ${shown}, which its token was already granted`);
   }
   const union = chooseScope(scopesOf(authorization, grant, undefined)) ?? "";

@@ -90,15 +90,12 @@ async function listen(context: AuthContext, known: StoredClient | undefined): Pr
     return await CallbackListener.open(address, registered);
   } catch (error) {
     if (configured === "" && registered !== 0) return await CallbackListener.open(address, 0);
-    throw failed(
-      context,
-      `cannot listen for the callback on port ${configured || "of any number"}: ${reasonOf(error)}`,
-      {
-        hint: 'Close the program that uses the port, or set another "redirectUri" in its oauth settings.',
-      },
-    );
+    const reason = `cannot listen for the callback on ${configured === "" ? "any port" : `port ${configured}`}: ${reasonOf(error)}`;
+    throw failed(context, reason, configured === "" ? {} : { hint: PORT_HINT });
   }
 }
+
+const PORT_HINT = 'Close the program that uses the port, or set another "redirectUri" in its oauth settings.';
 
 /** The `redirectUri` of the entry, which must be a loopback address, or the default. */
 function callbackAddress(context: AuthContext): string {
@@ -108,7 +105,7 @@ function callbackAddress(context: AuthContext): string {
     return redirectUri;
   throw failed(
     context,
-    'the configured "redirectUri" is no address of this machine such as http://localhost:3118/callback',
+    'the configured "redirectUri" is not an address of this machine such as http://localhost:3118/callback',
   );
 }
 

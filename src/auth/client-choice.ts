@@ -64,7 +64,7 @@ export async function registerClient(
 ): Promise<StoredClient> {
   const { context, metadata } = party;
   if (metadata.registration_endpoint === undefined) {
-    throw failed(context, `${new URL(metadata.issuer).host} lets no unknown client register itself`, {
+    throw failed(context, `${new URL(metadata.issuer).host} does not let clients register themselves`, {
       hint: CLIENT_HINT,
     });
   }
@@ -127,7 +127,7 @@ function refused(context: AuthContext, error: unknown): unknown {
 /** The error where the authorization server was only assumed to be on the resource's host, and registration shows that there is none. */
 function noneThere(context: AuthContext, error: unknown): unknown {
   if (!isSituation(error, "auth.failed")) return error;
-  const reason = `it names no authorization server, and its own host is none (${error.details["reason"]})`;
+  const reason = `it names no authorization server, and its own host is not one (${error.details["reason"]})`;
   return failed(context, reason, { hint: KEY_HINT });
 }
 

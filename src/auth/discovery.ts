@@ -100,7 +100,7 @@ async function resourceMetadata(
       // What a stranger says of its own resources is no reason to distrust the server.
       if (!isElsewhere) throw failed(context, `the resource metadata at ${url.href} ${other}`);
       notes.push(`${shown}: it ${other}`);
-    } else notes.push(`${shown}: ${found ? "it is for no resource" : problem}`);
+    } else notes.push(`${shown}: ${found ? "it names no resource" : problem}`);
   }
   return undefined;
 }
@@ -137,7 +137,7 @@ function unreached(error: unknown, signal: AbortSignal): { json?: undefined; sta
 function otherResource(context: AuthContext, { resource }: Record<string, unknown>): string | undefined {
   if (typeof resource === "string" && isWithin(context.url, resource)) return undefined;
   const named = typeof resource === "string" ? excerpt(resource, context.limits) : "none";
-  return `is for another resource (${named}) than ${canonicalResource(context.url)}`;
+  return `is for another resource (${named}), not for ${canonicalResource(context.url)}`;
 }
 
 function read(json: Record<string, unknown>): ResourceMetadata {

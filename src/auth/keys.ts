@@ -58,10 +58,10 @@ export async function signingKey(
 export async function newProofKey(context: AuthContext, accepted: readonly string[] | undefined): Promise<ProofKey> {
   const algorithm = accepted === undefined ? "ES256" : PROOF_ALGORITHMS.find((each) => accepted.includes(each));
   if (algorithm === undefined) {
-    throw failed(
-      context,
-      `its authorization server accepts DPoP proofs only with ${accepted?.join(", ") || "nothing"}`,
-    );
+    const only = accepted?.length
+      ? `DPoP proofs only with ${accepted.join(", ")}, not supported here`
+      : "no DPoP proofs";
+    throw failed(context, `its authorization server accepts ${only}`);
   }
   const { privateKey } = await generateKeyPair(algorithm, { extractable: true });
   return await loadProofKey({ ...(await exportJWK(privateKey)), alg: algorithm });

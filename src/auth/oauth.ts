@@ -116,7 +116,7 @@ export async function exchangeIdToken(party: Party, idToken: string, parameters:
     );
     const json = await oauth.processGenericTokenEndpointResponse(server, client, response);
     if (json.issued_token_type === TOKEN_TYPE.grant) return json.access_token;
-    throw failed(party.context, "its identity provider issued something else than an identity assertion grant");
+    throw failed(party.context, "its identity provider issued something other than an identity assertion grant");
   });
 }
 
@@ -178,7 +178,7 @@ async function tokenRequest(party: Party, send: (options: TokenOptions) => Promi
 }
 
 function toTokens({ context }: Party, json: oauth.TokenEndpointResponse): Tokens {
-  if (!isHeaderValue(json.access_token)) throw failed(context, "it was issued a token that no header can carry");
+  if (!isHeaderValue(json.access_token)) throw failed(context, "it was issued a token that cannot be sent in a header");
   return {
     accessToken: json.access_token,
     tokenType: json.token_type === "dpop" ? "DPoP" : "Bearer",

@@ -12,7 +12,7 @@ export async function accountOf({ name: server, endpoint, secrets }: ServerSpec)
   if (endpoint.kind === "stdio") {
     throw new AdapterError("cli.signIn", {
       server,
-      reason: "programs (stdio) need none; their keys go into env in their entry",
+      reason: 'it is a program (stdio), whose keys go into "env" in its entry',
     });
   }
   const { url, oauth } = endpoint;

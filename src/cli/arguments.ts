@@ -33,7 +33,7 @@ export async function readArguments(
   const [first = "", ...others] = words;
   const alone = first === "-" || first.startsWith("@") || first.trimStart().startsWith("{");
   if (alone && others.length > 0)
-    throw usage(`${what}: nothing can stand beside ${quote(cut(first, SHOWN_CHARACTERS))}`, EXPECTED);
+    throw usage(`${what}: nothing else can be given with ${quote(cut(first, SHOWN_CHARACTERS))}`, EXPECTED);
   if (first === "-")
     return { values: objectIn(await standardInput(signal), `${what} from stdin`), ambiguous: new Map() };
   if (first.startsWith("@")) return { values: objectIn(await text(first.slice(1)), first), ambiguous: new Map() };
@@ -52,11 +52,11 @@ function pairs(words: readonly string[], what: string): Arguments {
   const ambiguous = new Map<string, string>();
   for (const word of words) {
     const [, key = "", sign, value = ""] = PAIR.exec(word) ?? [];
-    if (sign === undefined) throw usage(`${what}: ${quote(cut(word, SHOWN_CHARACTERS))} is no key=value`, EXPECTED);
+    if (sign === undefined) throw usage(`${what}: ${quote(cut(word, SHOWN_CHARACTERS))} is not key=value`, EXPECTED);
     if (values.has(key)) throw usage(`${what}: ${quote(key)} is given twice`, `For a list write ${key}='[1, 2]'.`);
     const read = asJson(value);
     if (sign === ":=" && read === undefined) {
-      throw usage(`${what}: the value of ${quote(key)} is not valid JSON`, `Write ${key}=... for a plain text.`);
+      throw usage(`${what}: the value of ${quote(key)} is not valid JSON`, `Write ${key}=... for plain text.`);
     }
     if (sign === ":=") refuseInexact(value, `${what}: ${quote(key)}`);
     values.set(key, read === undefined || (sign === "=" && isInexact(value)) ? value : read.json);
@@ -78,7 +78,7 @@ function refuseInexact(json: string, where: string): void {
   if (number === undefined) return;
   throw usage(
     `${where} holds ${cut(number, SHOWN_CHARACTERS)}, which is too large to be exact`,
-    "Write it as a text, in quotes, or with an exponent if it need not be exact.",
+    "Write it as a string, in quotes, or with an exponent if it need not be exact.",
   );
 }
 

@@ -1,5 +1,6 @@
 import type { ErrorCode } from "../contract.ts";
 import { defined } from "../defined.ts";
+import type { Failure } from "../errors.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import { quoteText, readable } from "../remote-text.ts";
 import { advice, sentence } from "./failure.ts";
@@ -39,7 +40,7 @@ async function withAdvice(surveyed: Surveyed, session: Session): Promise<Examine
     enabled && error?.code !== "config_error" && transport !== "stdio" ? await signInOf(server, session) : undefined;
   return {
     ...surveyed,
-    ...defined({ signIn, advice: error && (advice(error) ?? adviceFor(error.code, transport)) }),
+    ...defined({ signIn, advice: error && (advice(error) ?? adviceFor(error, transport)) }),
   };
 }
 
@@ -56,23 +57,43 @@ async function signInOf(server: string, session: Session): Promise<SignIn | unde
   }
 }
 
-function adviceFor(code: ErrorCode, transport: string): string {
-  if (code === "connect_failed" && transport !== "stdio") return "Check that the server runs, and its address.";
-  return ADVICE[code] ?? "Try again.";
+function adviceFor({ code, details }: Pick<Failure, "code" | "details">, transport: string): string {
+  switch (code) {
+    case "connect_failed":
+    case "closed":
+      if (details["rpcError"] !== undefined) return "Do what the server says; keys go in its entry.";
+      if (transport !== "stdio") return "Check that the server runs, and its address.";
+      return details["stderr"] === undefined ? BY_HAND : `Read its stderr above. ${BY_HAND}`;
+    case "spawn_failed":
+      return details["cwd"] === undefined ? INSTALL : 'Correct "cwd" in its entry.';
+    case "unsupported_protocol":
+      return isPinned(details) ? 'Update the server, or remove "protocol" from its entry.' : "Update the server.";
+    case "http_error":
+      return isBusy(details) ? "Try again later, or ask whoever runs the server." : ENDPOINT;
+    default:
+      return ADVICE[code] ?? "Try again.";
+  }
 }
+
+function isPinned({ supported }: Failure["details"]): boolean {
+  return Array.isArray(supported) && supported.length === 1;
+}
+
+function isBusy({ status }: Failure["details"]): boolean {
+  return typeof status === "number" && (status === 429 || status >= 500);
+}
+
+const BY_HAND = "Run the command by hand to see why it ends.";
+const INSTALL = 'Install the program, or correct "command" in its entry; an absolute path always works.';
+const ENDPOINT = "Check the address: it must be the MCP endpoint of the server (often /mcp).";
 
 /** What to do about a server that could not be listed, by the kind of failure. */
 const ADVICE: Readonly<Partial<Record<ErrorCode, string>>> = {
   config_error: "Correct the entry in its file.",
-  spawn_failed: 'Install the program, or correct "command" and "cwd" in its entry; an absolute path always works.',
-  connect_failed: "Run the command by hand to see why it ends.",
-  auth_required: "Sign in with rpi-mcp login.",
-  unsupported_protocol: 'Update the server, or remove "protocol" from its entry.',
+  auth_required: "Sign in with rpi-mcp login, unless the message says otherwise.",
   rpc_error: "Update the server, or report this to its authors.",
   protocol_error: "Check that the command starts an MCP server, or that the address is its MCP endpoint (often /mcp).",
-  http_error: "Check the address: it must be the MCP endpoint of the server (often /mcp).",
   limit_exceeded: "Report this to the authors of the server.",
-  closed: "Run the command by hand to see why it ends.",
   denied: "Approve it, or add --trust if you trust this project.",
   internal: "Please report it.",
 };

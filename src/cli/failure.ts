@@ -1,3 +1,4 @@
+import { shellLine } from "../command-line.ts";
 import { type Failure, toFailure } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
 import { MODEL_WORDS } from "../messages.ts";
@@ -23,7 +24,7 @@ export function statusOf({ code }: Failure): number {
 const OWN_WORDS: Readonly<Record<keyof typeof MODEL_WORDS, string>> = {
   anotherFile: "or name another with --config.",
   refused: "cannot be sent with request: ",
-  address: " An address belongs behind --url.",
+  address: " An address belongs after --url.",
   // What to do instead is told as advice.
   find: "",
   places: "",
@@ -31,7 +32,7 @@ const OWN_WORDS: Readonly<Record<keyof typeof MODEL_WORDS, string>> = {
   trust: "",
   longer: "",
   handshake:
-    "A raw request makes no handshake, which this server may want first: configure it and name it, or add --header.",
+    "A raw request makes no handshake, which this server may want first: configure it and give its name, or add --header.",
   close: "",
 };
 const REPLACED = Object.keys(OWN_WORDS) as (keyof typeof MODEL_WORDS)[];
@@ -79,27 +80,32 @@ export function advice(
       // Of a server that a project only enables no file says both how it starts and that it may.
       return `If you trust this project, add --trust, or for good "trust": "always" in ~/.config/mcp/mcp.json${details["enabledBy"] === undefined ? "; or name the file with --config" : ""}.`;
     case "server_not_found":
-      return "rpi-mcp list shows the configured servers; rpi-mcp import finds those of other tools.";
+      return options.config === undefined
+        ? "rpi-mcp list shows the configured servers; rpi-mcp import finds those of other tools."
+        : `${shellLine(["rpi-mcp", "list", "--config", options.config])} shows the servers in it.`;
     case "tool_not_found":
       return `${listing(details, options)} shows its tools.`;
     case "auth_required":
       // A sign-in that failed says itself what to do, and where the login would help the message says so, too.
-      return details["reason"] === undefined
-        ? "A token can also stand in the headers of its entry, or in --header."
-        : undefined;
+      if (details["reason"] !== undefined) return undefined;
+      return `A token can also go in ${options.url === undefined ? "the headers of its entry" : "--header"}.`;
     case "timeout":
       return `Give it longer with --timeout SECONDS${saysServer(options) ? "" : ', or with "timeout" in its entry'}.`;
     case "invalid_params":
-      return details["tool"] === undefined && details["hint"] === undefined
-        ? "rpi-mcp --help, or rpi-mcp COMMAND --help, tells how."
-        : undefined;
+      return SAYS_ENOUGH.some((fact) => details[fact] !== undefined)
+        ? undefined
+        : "rpi-mcp --help, or rpi-mcp COMMAND --help, tells how.";
     default:
       return undefined;
   }
 }
 
+/** What the help knows nothing about, or the message says itself. */
+const SAYS_ENOUGH = ["tool", "hint", "server", "method"] as const;
+
 /** The command that lists the server in question. */
-function listing({ server }: Failure["details"], { url, program }: Options): string {
+function listing({ server }: Failure["details"], { url, program, config }: Options): string {
   if (program !== undefined) return "rpi-mcp list -- PROGRAM";
-  return `rpi-mcp list ${url === undefined && typeof server === "string" ? server : "--url URL"}`;
+  if (url !== undefined || typeof server !== "string") return "rpi-mcp list --url URL";
+  return shellLine(["rpi-mcp", "list", server, ...(config === undefined ? [] : ["--config", config])]);
 }

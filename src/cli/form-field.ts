@@ -93,7 +93,7 @@ function chosen(typed: string, choices: readonly Choice[]): unknown {
 
 function expected(property: Readonly<Record<string, unknown>>, choices: readonly Choice[]): string {
   if (choices.length > 0)
-    return property["type"] === "array" ? "Name some of these, with commas between." : "Name one of these.";
+    return property["type"] === "array" ? "Name some of these, separated by commas." : "Name one of these.";
   if (property["type"] === "boolean") return "Answer y or n.";
   return property["type"] === "string" || property["type"] === undefined
     ? "An answer is needed."

@@ -30,7 +30,7 @@ export function listText(
     if (kind === "tools" && typeof instructions === "string")
       lines.splice(1, 0, terminal.style("dim", indented(readable(instructions))), "");
   } else if (items.length === 0) {
-    lines.push("Nothing fits these words.");
+    lines.push("Nothing matches these words.");
   }
   if (typeof more === "number" && more > 0) lines.push(`... and ${more} more; use other words to narrow it.`);
   for (const each of [...notes(failed), ...notes(details["leftOut"])]) lines.push(terminal.style("yellow", each));

@@ -13,8 +13,8 @@ import { oneServer } from "./words.ts";
 
 const CELL_CHARACTERS = 120;
 const NONE =
-  'No server is configured. Write {"mcpServers": {...}} to ~/.config/mcp/mcp.json (yours), or to .mcp.json (this project; it ' +
-  "asks before it starts). rpi-mcp import finds those of other tools.";
+  'No server is configured. Write {"mcpServers": {...}} to ~/.config/mcp/mcp.json (yours), or to .mcp.json (this project; ' +
+  "you are asked before its servers start). rpi-mcp import finds those of other tools.";
 
 /** `rpi-mcp list [SERVER]` */
 export async function list(words: readonly string[], context: CommandContext): Promise<number> {

@@ -57,7 +57,7 @@ export async function logout(words: readonly string[], { options, terminal, sign
   else if (ended === 0) await terminal.print(`There was no sign-in to ${account.server}.`);
   else
     await terminal.print(
-      `Signed out of ${account.server}.${revoked < ended ? " Its server was not told, or takes no such word." : ""}`,
+      `Signed out of ${account.server}.${revoked < ended ? " Its server was not told, or has no way to be told." : ""}`,
     );
   return 0;
 }

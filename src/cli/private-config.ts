@@ -47,7 +47,7 @@ const REMOVE = { recursive: true, force: true, maxRetries: 5, retryDelay: 20 } a
 /** What a person reads who wrote no entry, but a command line. */
 const COMMAND_LINE_WORDS: Readonly<Record<keyof typeof ENTRY_WORDS, string>> = {
   command: "Check its name, and PATH.",
-  args: "The program and its arguments are words of their own: leave out the quotes around them.",
+  args: "The program and its arguments are separate words: leave out the quotes around them.",
 };
 
 function withoutEntry(said: string): string {

@@ -115,9 +115,8 @@ interface CommandText {
   readonly onError?: string;
 }
 
-const BEHIND_DASHES =
-  "A program with its options stands at the end, behind --: rpi-mcp list -- npx -y @playwright/mcp\n";
-const NO_DASHES = `What is for the server stands without dashes: key=value, or one JSON object.\n${BEHIND_DASHES}`;
+const BEHIND_DASHES = "A program with its options goes at the end, after --: rpi-mcp list -- npx -y @playwright/mcp\n";
+const NO_DASHES = `What is for the server is written without dashes: key=value, or one JSON object.\n${BEHIND_DASHES}`;
 
 /** Commands by which other programs write servers down. */
 const ELSEWHERE = /^(mcp|add|add-json|install|remove)$/;
@@ -135,7 +134,7 @@ const COMMANDS: readonly CommandText[] = [
     description:
       "List the configured servers, starting none; or, with SERVER, --url or -- PROGRAM, what that server offers.",
     options: () => [
-      valued("--query <words>", "only what fits these words best; without SERVER, on all servers"),
+      valued("--query <words>", "only what matches these words best; without SERVER, on all servers"),
       valued("--tool <name>", "one tool in full, with its parameters"),
       new Option("--kind <kind>", "what to list").choices(["tools", "resources", "resource_templates", "prompts"]),
       new Option("--all", "start every enabled server, and count its tools"),
@@ -149,8 +148,8 @@ const COMMANDS: readonly CommandText[] = [
     example: 'call github search_issues query="is:open crash" limit=5',
     description:
       "Call one tool. ARGUMENTS are one JSON object; or key=value pairs; or - for JSON from stdin; or @FILE for JSON " +
-      "from a file. In key=value, what reads as JSON is JSON, unless the tool wants a text there; key:=value must be " +
-      "JSON. With --url or -- PROGRAM there is no SERVER.",
+      "from a file. In key=value, a value that is JSON is sent as JSON, unless the tool wants a string there; in key:=value it " +
+      "must be JSON. With --url or -- PROGRAM, leave out SERVER.",
     options: () => [valued("--output <file>", "save the image, audio or file in the result")],
     onError: NO_DASHES,
   },
@@ -160,8 +159,8 @@ const COMMANDS: readonly CommandText[] = [
     summary: "send another MCP method, such as resources/read",
     example: "request docs resources/read uri=note://one",
     description:
-      "Send a request of any method. PARAMS are written as the arguments of call. With -- PROGRAM there is no SERVER, nor with --url: " +
-      "one raw HTTP exchange without a handshake, answered with the whole JSON-RPC response.",
+      "Send a request of any method. PARAMS are written as the arguments of call. With --url or -- PROGRAM, leave out SERVER. " +
+      "With --url it is one raw HTTP exchange without a handshake, answered with the whole JSON-RPC response.",
     options: () => [
       new Option("--id <id>", "the id of a raw request").argParser(requestId),
       valued("--output <file>", "save the image, audio or file in the result"),
@@ -202,28 +201,28 @@ const COMMANDS: readonly CommandText[] = [
     name: "login",
     usage: "SERVER",
     summary: "sign in to a remote server",
-    description: "Sign in to a remote server that asks for it, through your browser. With --url there is no SERVER.",
+    description: "Sign in to a remote server that asks for it, through your browser. With --url, leave out SERVER.",
     example: "login --url https://mcp.example.com/mcp",
-    options: () => [new Option("--no-browser", "print the address to open, and take the one it ends at from stdin")],
+    options: () => [new Option("--no-browser", "print the address to open, and read the one it ends at from stdin")],
   },
   {
     name: "logout",
     usage: "SERVER",
     summary: "forget the sign-in to a remote server",
-    description: "Forget the sign-in to a remote server. With --url there is no SERVER.",
+    description: "Forget the sign-in to a remote server. With --url, leave out SERVER.",
     example: "logout github",
   },
 ];
 
 function sharedOptions(): readonly Option[] {
   return [
-    valued("--config <file>", "use the servers of this file alone"),
+    valued("--config <file>", "use only the servers in this file"),
     valued("--url <url>", "use the remote server at this address, instead of SERVER").conflicts("config"),
     new Option("--header <line>", `with --url: send this header, "Name: value"; \${VAR} expands; repeatable`).argParser(
       header,
     ),
     new Option("--json", "print the raw result as JSON"),
-    new Option("--timeout <seconds>", "wait so long for each step, 1 to 300").argParser(seconds),
+    new Option("--timeout <seconds>", "how long to wait for each step, 1 to 300").argParser(seconds),
     new Option("--root <dir>", "tell servers that this folder is theirs to work in; repeatable").argParser(collect),
     new Option("--trust", "start servers of the project's own files without asking"),
     valued("--cwd <dir>", "work in this folder: where project files are looked for and servers start"),

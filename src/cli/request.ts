@@ -8,7 +8,7 @@ import { responseText } from "./text-result.ts";
 import { splitWords } from "./words.ts";
 
 const NO_HANDSHAKE =
-  "A raw request makes no handshake; this server may want one. Configure it and name it, or add --header.";
+  "A raw request makes no handshake; this server may want one. Configure it and give its name, or add --header.";
 /** How servers that insist on a handshake refuse a request without one. */
 const REFUSALS = new Set(["http_error", "rpc_error", "protocol_error", "session_expired"]);
 

@@ -97,7 +97,7 @@ export async function withSession<T>(context: CommandContext, work: (session: Se
   const { options } = context;
   const cwd = workingFolder(options);
   if (options.header !== undefined && options.url === undefined) {
-    throw usage("--header needs --url", "Headers of a configured server stand in its entry.");
+    throw usage("--header needs --url", "Headers of a configured server go in its entry.");
   }
   checkProgram(options);
   const roots = (options.root ?? []).map(folder);
@@ -118,9 +118,9 @@ export async function withSession<T>(context: CommandContext, work: (session: Se
 function checkProgram({ program, url, config }: Options): void {
   if (program === undefined) return;
   if (program[0] === undefined || program[0] === "")
-    throw usage("-- needs a program behind it", "For example: rpi-mcp list -- npx -y @playwright/mcp");
-  if (url !== undefined) throw usage("The server is either behind --url or the program behind --");
-  if (config !== undefined) throw usage("The program behind -- is the server; --config names a file of others");
+    throw usage("-- needs a program after it", "For example: rpi-mcp list -- npx -y @playwright/mcp");
+  if (url !== undefined) throw usage("The server is either that of --url or the program after --");
+  if (config !== undefined) throw usage("The program after -- is the server; --config names a file with others");
 }
 
 /** A config file for a server that only the command line knows, where its address alone is not enough. */

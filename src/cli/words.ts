@@ -19,8 +19,10 @@ export function splitWords(command: string, what: string, words: readonly string
   const [name, ...rest] = said ? words : words.slice(1);
   const [first = ""] = rest;
   if (said && BARE_WORD.test(first)) {
-    const where = options.url === undefined ? "the program behind --" : "that of --url";
-    throw usage(`${quote(first)} is no key=value, and ${quote(name ?? "")} is ${what}: the server is ${where}`);
+    const where = options.url === undefined ? "the program after --" : "--url";
+    throw usage(
+      `${quote(first)} is not key=value, and ${quote(name ?? "")} was taken as ${what}: ${where} is the server`,
+    );
   }
   if (server !== "" && name !== undefined && name !== "") return { ...defined({ server }), name, rest };
   throw usage(`${command} needs ${said ? what : `SERVER and ${what}`}`, `rpi-mcp ${command} --help tells more.`);
@@ -34,7 +36,8 @@ export function oneServer(
   optional = false,
 ): string | undefined {
   const [server, ...others] = words;
-  if (server === "") throw usage(`${command} takes no empty SERVER`, `rpi-mcp ${command} --help tells more.`);
+  if (server === "")
+    throw usage(`${command} needs a SERVER that is not empty`, `rpi-mcp ${command} --help tells more.`);
   if (server !== undefined && saysServer(options))
     throw usage(`${command} takes either SERVER or ${options.url === undefined ? "-- PROGRAM" : "--url"}`);
   const narrower = command === "list" ? "--query WORDS or --tool NAME narrows what it shows. " : "";

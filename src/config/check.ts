@@ -59,7 +59,7 @@ const ENDPOINT_KEYS = [
 export const SERVER_FIELDS: readonly string[] = [...ENDPOINT_KEYS, ...OVERRIDE_KEYS, ...KEPT];
 /** Hints for two fields that are easily confused. */
 const ADVICE: ReadonlyMap<string, string> = new Map([
-  ["command", "; it names the program alone, and its arguments stand in args"],
+  ["command", "; it names the program alone, and its arguments belong in args"],
   ["args", ', such as ["-y", "some-server"]'],
 ]);
 
@@ -67,10 +67,7 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
 export function checkEntry(raw: unknown, context: CheckContext): CheckedEntry {
   const refuse = refusal(context);
   if (!NAME.test(context.server))
-    throw refuse(
-      "",
-      `has a name with other characters than ASCII letters, digits, - and _${nameAdvice(context.server)}`,
-    );
+    throw refuse("", `must have only ASCII letters, digits, - and _ in its name${nameAdvice(context.server)}`);
   if (!isObject(raw)) throw refuse("", `must be an object with command or url${fieldAdvice(context.server)}`);
   const kind = kindOf(raw, refuse);
   refusePrograms(raw, refuse);
@@ -153,7 +150,8 @@ function timeoutOf(raw: Json, limits: Limits, refuse: Refuse): number | undefine
     if (value === undefined) continue;
     const [unit, per] = field === "timeout" ? (["seconds", 1] as const) : (["milliseconds", 1000] as const);
     between(field, value, [limits.minTimeoutSeconds * per, limits.maxTimeoutSeconds * per], unit, refuse);
-    if (found !== undefined && found !== value / per) throw refuse(field, "says something else than the other timeout");
+    if (found !== undefined && found !== value / per)
+      throw refuse(field, "differs from the other timeout; keep one of them");
     found = value / per;
   }
   return found ?? foreignSeconds(raw[FOREIGN_TIME], limits);

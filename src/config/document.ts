@@ -36,7 +36,7 @@ export function readDocument(value: unknown, configPath: string): Document {
     const found = value[field];
     if (found === undefined) return [];
     if (!Array.isArray(found) || !found.every((item) => typeof item === "string" && item !== "")) {
-      problems.push(shape(`${field} must be a list of texts; it is ignored`));
+      problems.push(shape(`${field} must be a list of strings; it is ignored`));
       return [];
     }
     if (found.length <= MAX_LISTED) return found;

@@ -101,16 +101,13 @@ function namedTransport(raw: Json, refuse: Refuse): Exclude<Kind, "auto"> | unde
     const known = typeof value === "string" ? TRANSPORTS.get(value.toLowerCase()) : undefined;
     if (known === undefined) {
       const meant = typeof value === "string" ? ELSEWHERE.get(value.toLowerCase()) : undefined;
-      throw refuse(
-        field,
-        `is ${shown(value)}; known are stdio, http and sse${meant ? `, and it is "${meant}" here` : ""}`,
-      );
+      throw refuse(field, `is ${shown(value)}; write ${meant === undefined ? "stdio, http or sse" : `"${meant}"`}`);
     }
     return known;
   };
   const [type, transport] = [read("type"), read("transport")];
   if (type !== undefined && transport !== undefined && type !== transport) {
-    throw refuse("transport", "says something else than type; keep one of them");
+    throw refuse("transport", "contradicts type; keep one of them");
   }
   return type ?? transport;
 }

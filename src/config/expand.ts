@@ -71,7 +71,7 @@ export class Expansion {
     if (!NAME.test(name)) {
       const reason = FOREIGN.test(inner)
         ? `only another program fills in; write a variable such as \${${variableNameFor(inner)}}`
-        : 'is no variable; write "$${" for a literal "${"';
+        : 'is not a variable; write "$${" for a literal "${"';
       throw this.#refuse(field, `has ${quoted(`\${${inner}}`)}, which ${reason}`);
     }
     const inherited = variable(this.#env, name, this.#platform);

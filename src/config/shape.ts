@@ -102,7 +102,7 @@ function reasonFor({ keyword, params, message }: CompiledError): string {
 }
 
 const WORDS: Readonly<Record<string, string>> = {
-  string: "a text",
+  string: "a string",
   array: "a list",
   object: "an object",
   number: "a number",

@@ -9,28 +9,27 @@ const BEFORE_CHARACTERS = 65_536;
 const BEFORE = /^(?:\s+|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/;
 
 /**
- * Why a text is no JSON, as the end of a sentence, from the parser's name for it and where it is. Nothing of the text is quoted.
+ * Why a text is not JSON, as the end of a sentence, from the parser's name for it and where it is. Nothing of the text is quoted.
  */
 export function syntaxReason(name: string, text: string, offset: number): string {
   if (text.trim() === "") return "it is empty";
   const rest = text.slice(offset, offset + 1000);
   const reason = REASONS[name] ?? name;
   if (name === "InvalidSymbol") {
-    if (BLANK.test(rest.charAt(0))) return "a blank of another kind, as pages have them; write a plain one";
-    if (QUOTE.test(rest.charAt(0))) return 'a quote of another kind; names and texts stand in "';
+    if (BLANK.test(rest.charAt(0))) return "a space of another kind, as web pages have; write a plain space";
+    if (QUOTE.test(rest.charAt(0))) return 'a quote of another kind; names and strings are in "';
   }
   if (name === "UnexpectedEndOfString" && DOUBLE_QUOTE.test(rest.split("\n", 1).join()))
     return `${reason}: it ends in "`;
   // All that is read here are objects; a slash may be of a comment that was cut.
   const [first = "{"] = text.slice(0, BEFORE_CHARACTERS).replace(BEFORE, "");
   if (first !== "{" && first !== "/") return `${reason}; the file must begin with { and end with }`;
-  if (name === "InvalidSymbol" && CAPITAL.test(rest))
-    return `${reason}; true, false and null are written in small letters`;
+  if (name === "InvalidSymbol" && CAPITAL.test(rest)) return `${reason}; write true, false and null in lower case`;
   return reason;
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  InvalidSymbol: "an unknown word",
+  InvalidSymbol: "text that is not in double quotes",
   InvalidNumberFormat: "an unreadable number",
   PropertyNameExpected: "a name in double quotes is expected",
   ValueExpected: "a value is expected",
@@ -38,12 +37,12 @@ const REASONS: Readonly<Record<string, string>> = {
   CommaExpected: "a comma is expected",
   CloseBraceExpected: "a closing brace is expected",
   CloseBracketExpected: "a closing bracket is expected",
-  EndOfFileExpected: "the file goes on after its end",
-  InvalidCommentToken: "a comment at a wrong place",
+  EndOfFileExpected: "something follows its end",
+  InvalidCommentToken: "a comment in the wrong place",
   UnexpectedEndOfComment: "a comment without an end",
-  UnexpectedEndOfString: "a text without its closing quote",
+  UnexpectedEndOfString: "a string without its closing quote",
   UnexpectedEndOfNumber: "an unreadable number",
   InvalidUnicode: "an unreadable \\u escape (a backslash itself is written twice)",
-  InvalidEscapeCharacter: "an unknown escape in a text (a backslash itself is written twice)",
-  InvalidCharacter: "a control character in a text",
+  InvalidEscapeCharacter: "an unknown escape in a string (a backslash itself is written twice)",
+  InvalidCharacter: "a control character in a string",
 };

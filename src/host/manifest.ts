@@ -25,7 +25,7 @@ export async function readManifest(pluginDir: string): Promise<Manifest> {
   }
   const extensions = isObject(manifest) ? manifest["extensions"] : undefined;
   const extension = isObject(extensions) ? extensions[EXTENSION] : undefined;
-  if (!isObject(extension)) throw bad(`extensions["${EXTENSION}"] is missing: it is no plugin for this host`);
+  if (!isObject(extension)) throw bad(`extensions["${EXTENSION}"] is missing: it is not a plugin for this host`);
   const { abiVersion, entry } = extension;
   if (abiVersion !== ABI_VERSION)
     throw bad(`its abiVersion is ${JSON.stringify(abiVersion)}; this host speaks ${ABI_VERSION}`);

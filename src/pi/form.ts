@@ -18,7 +18,7 @@ const LEFT_OUT = "(left out)";
 const DONE = "(done)";
 const SEND = "Send";
 const DECLINE = "Decline";
-const REVIEW = "Your answers, of which you can choose any to change it:";
+const REVIEW = "Your answers (choose one to change it):";
 
 export interface FormOptions {
   readonly server: string;

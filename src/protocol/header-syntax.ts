@@ -28,10 +28,9 @@ export function isHeaderValue(text: string): boolean {
 
 /** Why a header cannot be sent beside others, as the rest of a sentence that never shows its value; nothing if it can. */
 export function headerFlaw(name: string, value: string, others: Iterable<string>): string | undefined {
-  if (!isHeaderName(name)) return "has a name that no HTTP header may have";
+  if (!isHeaderName(name)) return "is not a valid HTTP header name";
   if (FRAMING.has(name.toLowerCase())) return "is set by the transport itself";
-  if (!isHeaderValue(value))
-    return "has a value with a line break, NUL or another character that no HTTP header may have";
-  for (const other of others) if (other.toLowerCase() === name.toLowerCase()) return "is there twice";
+  if (!isHeaderValue(value)) return "has a line break, NUL or another character in its value that HTTP does not allow";
+  for (const other of others) if (other.toLowerCase() === name.toLowerCase()) return "is given twice";
   return undefined;
 }

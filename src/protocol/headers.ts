@@ -132,11 +132,11 @@ function annotationProblem(
   reachable: boolean,
 ): string | undefined {
   if (!isHeaderName(header))
-    return `x-mcp-header ${JSON.stringify(header)} of ${nameOf(place)} is no valid header name`;
+    return `x-mcp-header ${JSON.stringify(header)} of ${nameOf(place)} is not a valid header name`;
   if (!reachable || place === undefined)
-    return `x-mcp-header ${JSON.stringify(header)} stands where no single argument can be meant (${nameOf(place)})`;
+    return `x-mcp-header ${JSON.stringify(header)} cannot mean one argument where it stands (${nameOf(place)})`;
   if (type !== "string" && type !== "integer" && type !== "boolean")
-    return `x-mcp-header ${JSON.stringify(header)} of ${nameOf(place)} is on a value that is no string, integer or boolean`;
+    return `x-mcp-header ${JSON.stringify(header)} of ${nameOf(place)} is on a value that is not a string, integer or boolean`;
   return undefined;
 }
 

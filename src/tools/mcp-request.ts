@@ -69,7 +69,7 @@ function requestId(value: unknown, read: ParamReader): string | number {
 /** Refuses methods that make no sense on a connection that the adapter manages. */
 function refuse(method: string): void {
   const refused = (reason: string): AdapterError => new AdapterError("method.refused", { method, reason });
-  if (method === "initialize") throw refused("the adapter has done it for this connection");
+  if (method === "initialize") throw refused("the adapter already did it for this connection");
   if (method.startsWith("notifications/")) throw refused("it is a notification, and nothing would answer it");
   if (method === "resources/subscribe" || method === "resources/unsubscribe" || method === "subscriptions/listen")
     throw refused("nothing could deliver what it subscribes to; read the resource again instead");

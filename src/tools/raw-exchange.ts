@@ -12,7 +12,7 @@ import type { ToolContext } from "./tool.ts";
 /** The status with which servers that keep sessions refuse a request without a handshake. */
 const BAD_REQUEST = 400;
 const NO_SIGN_IN =
-  "A raw request does not sign in, and carries no headers of an entry: configure the server and name it.";
+  "A raw request does not sign in, and carries no headers of an entry: configure the server and give its name instead.";
 
 export interface RawRequest {
   readonly id: RequestId;

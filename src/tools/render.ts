@@ -36,12 +36,13 @@ export function textOf(blocks: readonly ContentBlock[]): string {
 
 /** Many servers give what their tool returned as the result itself, or as its `toolResult`, which a draft of 2024 had. */
 function withoutContent(
-  { content: _, isError: __, _meta, resultType, toolResult, ...returned }: Readonly<Record<string, unknown>>,
+  { content: _, isError, _meta, resultType, toolResult, ...returned }: Readonly<Record<string, unknown>>,
   limits: Limits,
 ): ContentBlock[] {
   if (isObject(toolResult) && Array.isArray(toolResult["content"])) return renderResult(toolResult, limits);
   if (toolResult !== undefined && toolResult !== null) return [bare(toolResult, limits)];
-  return [text(Object.keys(returned).length > 0 ? JSON.stringify(returned) : "[the tool returned no content]")];
+  if (Object.keys(returned).length > 0) return [text(JSON.stringify(returned))];
+  return [text(isError === true ? "[the tool reported an error without any text]" : "[the tool returned no content]")];
 }
 
 /** Content that is no list: a single block, or the bare value that a tool returned. */

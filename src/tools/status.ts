@@ -10,8 +10,8 @@ import { withoutIcons } from "./list-answer.ts";
 import type { ToolContext } from "./tool.ts";
 
 const NONE =
-  'No server is configured. Write {"mcpServers": {…}} to ~/.config/mcp/mcp.json (yours), or to .mcp.json (this project; it ' +
-  "asks before it starts). Or pass configPath or url.";
+  'No server is configured. Write {"mcpServers": {…}} to ~/.config/mcp/mcp.json (yours), or to .mcp.json (this project; ' +
+  "its servers need approval). Or pass configPath or url.";
 
 const NOTED_PROBLEMS = 20;
 const RUNS_CHARACTERS = 200;

@@ -239,7 +239,7 @@ export class HttpClient {
       ...defined({ body }),
       hint:
         this.#options.signIn !== undefined
-          ? "It keeps refusing what the sign-in obtained."
+          ? "It keeps refusing the tokens of the sign-in."
           : 'Check the "headers" of its entry.',
     });
   }

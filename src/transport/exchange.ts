@@ -232,5 +232,5 @@ function whyUnreachable(error: Error): string {
 function hintFor(error: Error | undefined): string | undefined {
   const code = (error as NodeJS.ErrnoException | undefined)?.code ?? "";
   if (UNREACHABLE.has(code)) return "Is it running? Check host and port.";
-  return NOT_TLS.has(code) ? "That port may speak no TLS: try http:// in place of https://." : undefined;
+  return NOT_TLS.has(code) ? "That port may not speak TLS: try http:// instead of https://." : undefined;
 }

@@ -1,5 +1,7 @@
 import { Cancellation } from "../cancellation.ts";
+import { defined } from "../defined.ts";
 import { AdapterError, isAdapterError, isSituation, reasonOf } from "../errors.ts";
+import { NO_EVENT_STREAM } from "../messages.ts";
 import { PersonWait } from "../person-wait.ts";
 import type { Wire } from "../protocol/dialect.ts";
 import type { JsonRpcMessage } from "../protocol/jsonrpc.ts";
@@ -12,7 +14,9 @@ import type { HttpResponse } from "./response.ts";
 import { EventStreamDecoder, type StreamEvent } from "./sse.ts";
 import type { SendOptions, Sink, Transport } from "./transport.ts";
 
-const STREAM = "the event stream";
+const STREAM = "the request for its event stream";
+/** How servers refuse it that speak another transport, or have another path. */
+const NOT_HERE: ReadonlySet<unknown> = new Set([400, 404, 405, 406]);
 const QUOTED_CHARACTERS = 200;
 
 /**
@@ -123,13 +127,14 @@ export class LegacySseTransport implements Transport {
   async #read(response: HttpResponse, opened: () => void): Promise<void> {
     const { server, limits, url } = this.#client;
     if (!response.ok) {
-      await readRefusal(response, { server, limits, url, label: STREAM, inSession: false });
+      await readRefusal(response, { server, limits, url, label: STREAM, inSession: false }).catch(withHint);
       return;
     }
     if (response.contentType !== "text/event-stream") {
       response.destroy();
       throw this.#connectFailed(
         `it opened no event stream, but sent content type ${JSON.stringify(quoteText(response.contentType, QUOTED_CHARACTERS))}`,
+        NO_EVENT_STREAM,
       );
     }
     const decoder = new EventStreamDecoder(limits.messageBytes, (event) => {
@@ -157,7 +162,7 @@ export class LegacySseTransport implements Transport {
     const text = data.toString().trim();
     const named = quoteText(text, QUOTED_CHARACTERS);
     if (!URL.canParse(text, url.href))
-      throw this.#connectFailed(`it named ${JSON.stringify(named)} as its endpoint, which is no URL`);
+      throw this.#connectFailed(`it named ${JSON.stringify(named)} as its endpoint, which is not a URL`);
     const endpoint = new URL(text, url.href);
     if (endpoint.origin !== url.origin || endpoint.username !== "" || endpoint.password !== "")
       throw this.#connectFailed(
@@ -186,13 +191,19 @@ export class LegacySseTransport implements Transport {
     this.#shutDown();
   }
 
-  #connectFailed(reason: string): AdapterError {
+  #connectFailed(reason: string, hint?: string): AdapterError {
     const { server, url } = this.#client;
-    return new AdapterError("connect.failed", { server, url: `${url.origin}${url.pathname}`, reason });
+    const facts = { server, url: `${url.origin}${url.pathname}`, reason, ...defined({ hint }) };
+    return new AdapterError("connect.failed", facts);
   }
 
   #shutDown(): void {
     this.#client.stop();
     this.#client.destroy();
   }
+}
+
+function withHint(error: unknown): never {
+  if (!isSituation(error, "http.status") || !NOT_HERE.has(error.details.status)) throw error;
+  throw new AdapterError("http.status", { ...error.details, hint: NO_EVENT_STREAM }, { cause: error });
 }

@@ -21,8 +21,8 @@ export function reasonNotStarted({
   try {
     const found = statSync(path);
     // A pipe would be waited for when it is opened.
-    if (!found.isFile()) return `it is there, but it is ${found.isDirectory() ? "a folder" : "no file"}`;
-    if ((found.mode & 0o111) === 0) return "it is there, but not executable; chmod +x makes it so";
+    if (!found.isFile()) return `it is ${found.isDirectory() ? "a folder" : "not a regular file"}`;
+    if ((found.mode & 0o111) === 0) return "it is there, but not executable; run chmod +x on it";
     return withInterpreter(firstLine(path));
   } catch {
     return undefined; // It is not there, or may not be looked at.
@@ -33,7 +33,7 @@ function withInterpreter(line: string): string | undefined {
   const interpreter = /^#!\s*([^\s]+)/.exec(line)?.[1];
   if (interpreter === undefined) return undefined;
   if (line.endsWith("\r"))
-    return "it is there, but its first line ends in a carriage return; save it with Unix line ends";
+    return "it is there, but its first line ends in a carriage return; save it with Unix line endings";
   if (statSync(interpreter, { throwIfNoEntry: false }) !== undefined) return undefined;
-  return `it is there, but ${interpreter}, which its first line names to run it, is not; install it anew`;
+  return `it is there, but ${interpreter}, which its first line says to run it with, is not; reinstall it`;
 }

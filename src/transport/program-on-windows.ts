@@ -7,7 +7,8 @@ import type { SpawnOptions } from "./spawned.ts";
 
 /** What all programs begin with, whatever their name. */
 const PROGRAM_MARK = "MZ";
-const NO_PROGRAM = "it is there, but Windows cannot start it; name the program that runs it, and give it the file";
+const NO_PROGRAM =
+  "it is there, but Windows cannot start it; name the program that runs it, with the file as its argument";
 
 /** What Windows can start. */
 export interface Program {

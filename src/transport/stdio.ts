@@ -130,7 +130,7 @@ export class StdioTransport implements Transport {
         env: serverEnvironment(this.#endpoint, process.env, process.platform),
       });
     } catch (error) {
-      const facts = { server: this.#server, command, reason: reasonOf(error) };
+      const facts = { server: this.#server, command, reason: whyNotStarted(error) };
       throw new AdapterError("spawn.failed", error instanceof NotStarted ? { ...facts, isThere: true } : facts, {
         cause: error,
       });
@@ -255,6 +255,12 @@ export class StdioTransport implements Transport {
     reaper().remove(child.pid);
     for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.destroy();
   }
+}
+
+/** Node's own words repeat the command, and have no others for what is not there. */
+function whyNotStarted(error: unknown): string {
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  return code === "ENOENT" && syscall !== undefined ? "it was not found (ENOENT)" : reasonOf(error);
 }
 
 /** Resolves with `true` when everything written is with the operating system, or can never be; `false` if it was given up before. */

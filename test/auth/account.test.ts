@@ -100,7 +100,7 @@ describe("a login", () => {
     resource.overrides.set("/mcp", (_, response) => json(response, 200, { jsonrpc: "2.0", id: 0, result: {} }));
     await expect(withBrowser(resource.url, { store }).authorizer.signIn(signal)).rejects.toMatchObject({
       code: "auth_required",
-      message: expect.stringContaining("asks for no sign-in"),
+      message: expect.stringContaining("does not ask for a sign-in"),
     });
     expect(resource.requests("/register")).toEqual([]);
   });

@@ -76,7 +76,7 @@ describe("metadata", () => {
       "for another resource",
       PRM,
       (body: object) => ({ ...body, resource: "https://evil.example/mcp" }),
-      /another resource \(https:\/\/evil\.example\/mcp\) than http:/,
+      /another resource \(https:\/\/evil\.example\/mcp\), not for http:/,
     ],
     [
       "for a neighbour",
@@ -97,7 +97,7 @@ describe("metadata", () => {
       /another resource/,
     ],
     ["for no address", PRM, (body: object) => ({ ...body, resource: "/mcp" }), /another resource \(\/mcp\)/],
-    ["for nothing", PRM, (body: object) => ({ ...body, resource: undefined }), /it is for no resource/],
+    ["for nothing", PRM, (body: object) => ({ ...body, resource: undefined }), /it names no resource/],
     ["without PKCE", AS, (body: object) => ({ ...body, code_challenge_methods_supported: undefined }), /PKCE/],
     ["with only plain PKCE", AS, (body: object) => ({ ...body, code_challenge_methods_supported: ["plain"] }), /PKCE/],
     [
@@ -282,7 +282,7 @@ describe("a token answer", () => {
       () => json,
       { access_token: "issued-access-token\r\nx-evil: 1", token_type: "Bearer" },
       200,
-      /no header can carry/,
+      /cannot be sent in a header/,
     ],
     ["that is a page", undefined, "<html>issued-access-token", 200, /without a JSON object/],
     ["that is a redirect", undefined, "", 302, /redirect/],
@@ -574,7 +574,7 @@ describe("the person's side", () => {
     "is sent to no other address than this machine's (%s)",
     async (redirectUri) => {
       const { message } = await refusal({ settings: { redirectUri } });
-      expect(message).toContain('"redirectUri" is no address of this machine');
+      expect(message).toContain('"redirectUri" is not an address of this machine');
       expect(server.requests("/register")).toEqual([]);
     },
   );

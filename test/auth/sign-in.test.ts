@@ -135,7 +135,10 @@ describe("signing in through the browser", () => {
         const held = async (record: SignInRecord): ReturnType<Change<T>> => {
           const changed = await change(record);
           if (changed.record === undefined || changed.record.grants.length === 0) return changed;
-          throw new AdapterError("auth.store", { path: "it", reason: "process 7 holds it and does not let go" });
+          throw new AdapterError("auth.store", {
+            path: "it",
+            reason: "process 7 holds its lock and does not release it",
+          });
         };
         return super.update(url, held, signal);
       }

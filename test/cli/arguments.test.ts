@@ -49,11 +49,11 @@ describe("arguments on the command line", () => {
     [["a=1", "a=2"], "given twice"],
     [["a:=x"], "not valid JSON"],
     [["{bad"], "not valid JSON"],
-    [["a:=9007199254740993"], "too large to be exact. Write it as a text, in quotes"],
+    [["a:=9007199254740993"], "too large to be exact. Write it as a string, in quotes"],
     [['a:={"b": [-9007199254740993]}'], "-9007199254740993, which is too large to be exact"],
     [['{"a": 1, "b": 9007199254740993}'], "too large to be exact"],
-    [["{}", "a=1"], "beside"],
-    [["-", "a=1"], "beside"],
+    [["{}", "a=1"], "nothing else can be given with"],
+    [["-", "a=1"], "nothing else can be given with"],
     [["@/no/such/file"], "Cannot read"],
   ])("%j are refused, and say why", async (words, reason) => {
     await expect(read(...words)).rejects.toMatchObject({

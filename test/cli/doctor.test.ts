@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { Shell } from "../support/cli.ts";
+import { FaultServer } from "../support/http-fault-server.ts";
 
 let shell: Shell;
 
@@ -127,6 +128,23 @@ describe("rpi-mcp doctor", () => {
     expect(broken.stdout).toMatch(/^1 fine, 0 failed, 0 disabled; config files: 1 failed$/m);
   });
 
+  it("tells to do what fits the case, not only its code", async () => {
+    const busy = await FaultServer.start({
+      scenarios: { busy: { on: "*", post: (exchange) => exchange.respond(503) } },
+    });
+    const entries = {
+      refuses: [shell.entry("versions.mjs", "refuses"), /^Do what the server says/],
+      homeless: [{ ...shell.entry("shell.mjs"), cwd: "no-such-folder" }, /^Correct "cwd"/],
+      odd: [shell.entry("versions.mjs", "proto-unknown"), /^Update the server\.$/],
+      pinned: [{ ...shell.entry("versions.mjs", "proto-unknown"), protocol: "2025-06-18" }, /remove "protocol"/],
+      busy: [{ url: busy.url("busy") }, /^Try again later/],
+    } as const;
+    const servers = shell.config(Object.fromEntries(Object.entries(entries).map(([name, [entry]]) => [name, entry])));
+    const { stdout } = await shell.run(["doctor", "--json", ...servers]).finally(() => busy.dispose());
+    for (const { server, advice } of (JSON.parse(stdout) as Report).servers)
+      expect([server, advice]).toEqual([server, expect.stringMatching(entries[server as keyof typeof entries][1])]);
+  });
+
   it("tells to look at what there is: a command or an address", async () => {
     const servers = shell.config({
       dies: shell.entry("processes.mjs", "fatal"),
@@ -134,7 +152,9 @@ describe("rpi-mcp doctor", () => {
       small: { ...shell.entry("shell.mjs"), includeTools: ["show"] },
     });
     const { stdout } = await shell.run(["doctor", ...servers]);
-    expect(stdout).toMatch(/FAIL dies[\s\S]*What to do: Run the command by hand[\s\S]*FAIL far/);
+    expect(stdout).toMatch(
+      /FAIL dies[\s\S]*What to do: Read its stderr above\. Run the command by hand[\s\S]*FAIL far/,
+    );
     expect(stdout).toMatch(/FAIL far[\s\S]*What to do: Check that the server runs, and its address/);
     expect(stdout).toMatch(/ok {3}small .* 1 tool, /);
   });

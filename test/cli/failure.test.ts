@@ -46,10 +46,25 @@ describe("the advice about a failure", () => {
 
   it.each([
     [{}, "rpi-mcp list shop shows its tools."],
+    [{ config: "a.json" }, "rpi-mcp list shop --config a.json shows its tools."],
     [{ url: "http://a.example/mcp" }, "rpi-mcp list --url URL shows its tools."],
     [{ program: ["npx"] }, "rpi-mcp list -- PROGRAM shows its tools."],
   ])("is a command that can be typed: %j", (options, tools) => {
     expect(advice(unknown, options)).toBe(tools);
+  });
+
+  it("of a server that one file does not have names that file, and no other", () => {
+    const error = new AdapterError("server.unknown", { server, configured: [] });
+    expect(advice(error, { config: "a.json" })).toBe("rpi-mcp list --config a.json shows the servers in it.");
+    expect(advice(error)).toMatch(/^rpi-mcp list shows the configured servers; /);
+  });
+
+  it.each([
+    new AdapterError("cli.signIn", { server, reason: "it is a program" }),
+    new AdapterError("method.refused", { method: "initialize", reason: "it is done" }),
+  ])("is no pointer to a help that says nothing of it: $situation", (error) => {
+    expect(advice(error)).toBeUndefined();
+    expect(advice(new AdapterError("cli.usage", { reason: "what is that" }))).toContain("--help");
   });
 
   it("says what the tool takes where the server refused the arguments", () => {
@@ -66,7 +81,7 @@ describe("the advice about a failure", () => {
 
 it("tells of the option for an address that was taken for a server's name", () => {
   const error = new AdapterError("server.unknown", { server: "https://a.example/mcp", configured: [] });
-  expect(sentence(error)).toMatch(/nor any other\. An address belongs behind --url\.$/);
+  expect(sentence(error)).toMatch(/nor is any other\. An address belongs after --url\.$/);
 });
 
 describe("what was thrown", () => {

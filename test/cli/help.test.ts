@@ -103,10 +103,12 @@ describe("the built command", () => {
       );
       expect(stderr).toContain("rpi-mcp list -- npx -y PACKAGE");
     }
-    expect((await shell.run(["call", "s", "t", "--args", "{}"])).stderr).toContain("stands without dashes: key=value");
+    expect((await shell.run(["call", "s", "t", "--args", "{}"])).stderr).toContain(
+      "is written without dashes: key=value",
+    );
     expect((await shell.run(["list", "--schema"])).stderr).not.toContain("Commands:");
     const forgotten = await shell.run(["list", "npx", "-y", "some-server"]);
-    expect(forgotten.stderr).toContain("stands at the end, behind --: rpi-mcp list -- npx -y");
+    expect(forgotten.stderr).toContain("goes at the end, after --: rpi-mcp list -- npx -y");
     expect((await shell.run(["list", "s", "tool"])).stderr).toContain("--tool NAME");
     expect((await shell.run(["import", "goose"])).stderr).toContain("--config FILE");
   });

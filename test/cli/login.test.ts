@@ -140,7 +140,7 @@ describe("rpi-mcp login and logout", () => {
   });
 
   it.each([
-    ["local", "programs (stdio) need none"],
+    ["local", "it is a program (stdio)"],
     ["plain", '"oauth": false'],
   ])("refuses %s, which needs no sign-in, with 2", async (server, reason) => {
     const { status, stderr } = await shell.run(["login", server, ...servers], { env: env() });

@@ -52,30 +52,32 @@ describe("a program behind --", () => {
   it("is what a failure speaks of, and no entry that nobody wrote", async () => {
     const env = { LEDGER: shell.ledger };
     const unknown = await shell.run(["call", "ech", ...agent], { env });
-    expect(unknown.stderr).toMatch(/Near: "echo".*\nrpi-mcp list -- PROGRAM shows its tools\.$/m);
+    expect(unknown.stderr).toMatch(/Similar: "echo".*\nrpi-mcp list -- PROGRAM shows its tools\.$/m);
     const missing = await shell.run(["list", "--", "no-such-program-here"]);
-    expect(missing.stderr).toMatch(/(?:ENOENT|PATH does not lead to it)\. Check its name, and PATH\.$/m);
+    expect(missing.stderr).toMatch(
+      /(?:it was not found \(ENOENT\)|PATH does not lead to it)\. Check its name, and PATH\.$/m,
+    );
     const one = await shell.run(["list", "--", "no-such-program-here -y it"]);
-    expect(one.stderr).toMatch(/Check its name, and PATH\. The program and its arguments are words of their own/);
+    expect(one.stderr).toMatch(/Check its name, and PATH\. The program and its arguments are separate words/);
     const silent = [process.execPath, "-e", "process.stdin.resume()"];
     const late = await shell.run(["list", "--timeout", "1", "--", ...silent]);
     expect(late.stderr).toMatch(/^Give it longer with --timeout SECONDS\.$/m);
   });
 
   it.each([
-    [["list"], [], "-- needs a program behind it"],
+    [["list"], [], "-- needs a program after it"],
     [["list", "github"], ["node"], "list takes either SERVER or -- PROGRAM"],
     [["call"], ["node"], "call needs TOOL"],
     [
       ["call", "shop", "echo", "a=1"],
       ["node"],
-      '"echo" is no key=value, and "shop" is TOOL: the server is the program behind --',
+      '"echo" is not key=value, and "shop" was taken as TOOL: the program after -- is the server',
     ],
-    [["request", "shop", "ping"], ["node"], '"shop" is METHOD: the server is the program behind --'],
-    [["call", "echo", "5x"], ["node"], '"5x" is no key=value'],
+    [["request", "shop", "ping"], ["node"], '"shop" was taken as METHOD: the program after -- is the server'],
+    [["call", "echo", "5x"], ["node"], '"5x" is not key=value'],
     [["list", "--all"], ["node"], "--all lists every server"],
-    [["list", "--url", "http://127.0.0.1:1"], ["node"], "either behind --url or the program behind --"],
-    [["list", "--config", "a.json"], ["node"], "--config names a file of others"],
+    [["list", "--url", "http://127.0.0.1:1"], ["node"], "either that of --url or the program after --"],
+    [["list", "--config", "a.json"], ["node"], "--config names a file with others"],
   ])("is refused where the command line cannot mean it: %j -- %j", async (words, program, reason) => {
     const { status, stdout, stderr } = await shell.run([...words, "--", ...program]);
     expect([status, stdout]).toEqual([2, ""]);

@@ -41,7 +41,7 @@ describe("a server behind --url", () => {
   it("has no SERVER beside it", async () => {
     const { status, stderr } = await shell.run(["call", "--url", server.url("good"), "good", "echo", "text=hi"]);
     expect(status).toBe(2);
-    expect(stderr).toContain('"echo" is no key=value, and "good" is TOOL: the server is that of --url.');
+    expect(stderr).toContain('"echo" is not key=value, and "good" was taken as TOOL: --url is the server.');
   });
 
   it("answers a raw request with the whole JSON-RPC response, under the id that was given", async () => {
@@ -56,7 +56,7 @@ describe("a server behind --url", () => {
   it("is told once to want a handshake, in the words of a command line", async () => {
     const { stderr } = await shell.run(["request", "--url", server.url("strict"), "tools/list"]);
     expect(stderr.split("handshake").length - 1).toBe(1);
-    expect(stderr).toMatch(/configure it and name it, or add --header\. It says: Server not initialized$/m);
+    expect(stderr).toMatch(/configure it and give its name, or add --header\. It says: Server not initialized$/m);
   });
 
   it("stands for the server in the lines of a run", async () => {

@@ -198,16 +198,13 @@ describe("the transport's name", () => {
   });
 
   it.each([
-    [{ type: "websocket", url: "http://h/" }, 'type is "websocket"; known are stdio, http and sse.'],
-    [{ type: "htttp", url: "http://h/" }, 'type is "htttp"; known are stdio, http and sse.'],
-    [{ transport: "tcp", command: "x" }, 'transport is "tcp"; known are stdio, http and sse.'],
-    [{ type: "local", command: "x" }, 'type is "local"; known are stdio, http and sse, and it is "stdio" here.'],
-    [
-      { type: "streamable", url: "http://h/" },
-      'type is "streamable"; known are stdio, http and sse, and it is "http" here.',
-    ],
-    [{ type: "remote", url: "http://h/" }, 'type is "remote"; known are stdio, http and sse, and it is "http" here.'],
-    [{ type: 1, command: "x" }, "type is 1; known are stdio, http and sse."],
+    [{ type: "websocket", url: "http://h/" }, 'type is "websocket"; write stdio, http or sse.'],
+    [{ type: "htttp", url: "http://h/" }, 'type is "htttp"; write stdio, http or sse.'],
+    [{ transport: "tcp", command: "x" }, 'transport is "tcp"; write stdio, http or sse.'],
+    [{ type: "local", command: "x" }, 'type is "local"; write "stdio".'],
+    [{ type: "streamable", url: "http://h/" }, 'type is "streamable"; write "http".'],
+    [{ type: "remote", url: "http://h/" }, 'type is "remote"; write "http".'],
+    [{ type: 1, command: "x" }, "type is 1; write stdio, http or sse."],
     [{ type: "stdio", url: "http://h/" }, 'type is "stdio", but the entry has a url; remove one of them.'],
     [
       { type: "sse", command: "x" },
@@ -217,10 +214,7 @@ describe("the transport's name", () => {
       { transport: "http", command: "x" },
       'transport is "http", but the entry has a command; remove transport, or write url instead of command.',
     ],
-    [
-      { type: "http", transport: "sse", url: "http://h/" },
-      "transport says something else than type; keep one of them.",
-    ],
+    [{ type: "http", transport: "sse", url: "http://h/" }, "transport contradicts type; keep one of them."],
     [{ serverUrl: "http://h/" }, 'serverUrl is not read; write "url".'],
     [{ httpUrl: "http://h/", type: "http" }, 'httpUrl is not read; write "url".'],
   ])("refuses %j by name", async (raw, reason) => {
@@ -293,12 +287,12 @@ describe("a bad entry", () => {
     [{ url: "" }, "url is empty."],
     [
       { command: ["npx", "-y"] },
-      "command must be a text; it names the program alone, and its arguments stand in args.",
+      "command must be a string; it names the program alone, and its arguments belong in args.",
     ],
     [{ command: "x", args: "y" }, 'args must be a list, such as ["-y", "some-server"].'],
-    [{ command: "x", args: ["a", 1] }, "args[1] must be a text."],
-    [{ command: "x", env: { A: null } }, "env.A must be a text or a number or true or false."],
-    [{ command: "x", env: { A: { b: 1 } } }, "env.A must be a text or a number or true or false."],
+    [{ command: "x", args: ["a", 1] }, "args[1] must be a string."],
+    [{ command: "x", env: { A: null } }, "env.A must be a string or a number or true or false."],
+    [{ command: "x", env: { A: { b: 1 } } }, "env.A must be a string or a number or true or false."],
     [{ command: "x", env: { "A=B": "1" } }, 'env has a name that is empty or holds = or NUL: "A=B".'],
     [{ command: "x", env: { "": "1" } }, 'env has a name that is empty or holds = or NUL: "".'],
     [{ command: "x", env: { "A\0": "1" } }, 'env has a name that is empty or holds = or NUL: "A\\u0000".'],
@@ -319,17 +313,17 @@ describe("a bad entry", () => {
     [{ command: "x", timeout: "60" }, "timeout must be a number of seconds from 1 to 300."],
     [{ command: "x", timeout_ms: 60 }, "timeout_ms must be a number of milliseconds from 1000 to 300000."],
     [{ command: "x", timeoutMs: 3e6 }, "timeoutMs must be a number of milliseconds from 1000 to 300000."],
-    [{ command: "x", timeout: 5, timeoutMs: 6000 }, "timeoutMs says something else than the other timeout."],
+    [{ command: "x", timeout: 5, timeoutMs: 6000 }, "timeoutMs differs from the other timeout; keep one of them."],
     [{ command: "x", maxTotalSeconds: 3601 }, "maxTotalSeconds must be a number of seconds from 1 to 3600."],
     [{ command: "x", maxResultBytes: 0.5 }, "maxResultBytes must be a whole number."],
     [{ command: "x", protocol: "2024" }, `protocol must be one of ${["auto", ...REVISIONS].join(", ")}.`],
     [{ command: "x", exposure: "loud" }, "exposure must be one of codemode, deferred, direct, hidden."],
     [{ command: "x", inheritEnv: "no" }, "inheritEnv must be true or false or a list."],
     [{ command: "x", autoApprove: "all" }, "autoApprove must be true or false or a list."],
-    [{ command: "x", autoApprove: [1] }, "autoApprove[0] must be a text."],
+    [{ command: "x", autoApprove: [1] }, "autoApprove[0] must be a string."],
     [{ command: "x", includeTools: "a" }, "includeTools must be a list."],
-    [{ url: "http://h/", headers: { A: 1 } }, "headers.A must be a text."],
-    [{ url: "http://h/", oauth: { clientId: 1 } }, "oauth.clientId must be a text."],
+    [{ url: "http://h/", headers: { A: 1 } }, "headers.A must be a string."],
+    [{ url: "http://h/", oauth: { clientId: 1 } }, "oauth.clientId must be a string."],
     [{ url: "http://h/", oauth: "no" }, "oauth must be an object or true or false."],
   ])("%j is refused by field and reason", async (raw, reason) => {
     expect(await refusal(raw)).toBe(reason);
@@ -340,17 +334,17 @@ describe("a bad entry", () => {
     [{ url: "localhost:8931" }, "url must begin with http:// or https://."],
     [{ url: "not a url" }, "url is not a valid address; write it as http://host:port/path or https://host/path."],
     [{ url: "http://me:s3cret@h/" }, "url must not hold a user name or password; use headers."],
-    [{ url: "http://h/", headers: { "a b": "x" } }, "headers.a b has a name that no HTTP header may have."],
-    [{ url: "http://h/", headers: { "": "x" } }, "headers. has a name that no HTTP header may have."],
+    [{ url: "http://h/", headers: { "a b": "x" } }, "headers.a b is not a valid HTTP header name."],
+    [{ url: "http://h/", headers: { "": "x" } }, "headers. is not a valid HTTP header name."],
     [
       { url: "http://h/", headers: { A: "x\r\nB: y" } },
-      "headers.A has a value with a line break, NUL or another character that no HTTP header may have.",
+      "headers.A has a line break, NUL or another character in its value that HTTP does not allow.",
     ],
     [
       { url: "http://h/", headers: { A: "x\0" } },
-      "headers.A has a value with a line break, NUL or another character that no HTTP header may have.",
+      "headers.A has a line break, NUL or another character in its value that HTTP does not allow.",
     ],
-    [{ url: "http://h/", headers: { A: "1", a: "2" } }, "headers.a is there twice."],
+    [{ url: "http://h/", headers: { A: "1", a: "2" } }, "headers.a is given twice."],
     [
       { url: "http://h/", headers: { "Content-Length": "2" } },
       "headers.Content-Length is set by the transport itself.",
@@ -401,7 +395,7 @@ describe("a bad entry", () => {
       "env.API_KEY=[redacted] must be",
     );
     expect(await refusal({ url: "http://h/", headers: { "Authorization: Bearer hunter2": "" } })).toBe(
-      "headers.Authorization: [redacted] has a name that no HTTP header may have.",
+      "headers.Authorization: [redacted] is not a valid HTTP header name.",
     );
     expect(await refusal({ command: "${EMPTY:-}" })).toBe("command is empty once its variables are expanded.");
   });
@@ -421,7 +415,7 @@ describe("names", () => {
 
   it.each(["a/b", "", "a b", "ü", "a.b"])("%j is refused by name", async (name) => {
     const { servers } = await place.explicit({ mcpServers: { [name]: { command: "x" }, good: { command: "x" } } });
-    expect(servers.get(name)?.error?.message).toMatch(/has a name with other characters/);
+    expect(servers.get(name)?.error?.message).toMatch(/must have only ASCII letters, digits/);
     expect(servers.get("good")?.error).toBeUndefined();
   });
 

@@ -69,7 +69,7 @@ describe("a text", () => {
     "%j is no variable, and says how to write it literally",
     async (text) => {
       expect(await failure(() => expand(text))).toBe(
-        `config.entry: Server "s" in /c.json: args[0] has ${JSON.stringify(text)}, which is no variable; write "$\${" for a literal "\${".`,
+        `config.entry: Server "s" in /c.json: args[0] has ${JSON.stringify(text)}, which is not a variable; write "$\${" for a literal "\${".`,
       );
     },
   );

@@ -55,18 +55,21 @@ describe("JSON with comments and trailing commas", () => {
   it.each([
     ["", "config.syntax: FILE:1:1 is not valid JSON: it is empty."],
     ["{", "config.syntax: FILE:1:2 is not valid JSON: a closing brace is expected."],
-    ['{\n  "mcpServers": {\r\n    "s": oops\n  }\n}', "config.syntax: FILE:3:10 is not valid JSON: an unknown word."],
-    ['{"a": "b}', "config.syntax: FILE:1:7 is not valid JSON: a text without its closing quote."],
-    ["{'a': 1}", 'config.syntax: FILE:1:2 is not valid JSON: a quote of another kind; names and texts stand in ".'],
-    ['{"a": 1} {', "config.syntax: FILE:1:10 is not valid JSON: the file goes on after its end."],
+    [
+      '{\n  "mcpServers": {\r\n    "s": oops\n  }\n}',
+      "config.syntax: FILE:3:10 is not valid JSON: text that is not in double quotes.",
+    ],
+    ['{"a": "b}', "config.syntax: FILE:1:7 is not valid JSON: a string without its closing quote."],
+    ["{'a': 1}", 'config.syntax: FILE:1:2 is not valid JSON: a quote of another kind; names and strings are in ".'],
+    ['{"a": 1} {', "config.syntax: FILE:1:10 is not valid JSON: something follows its end."],
     ['{"a" 1}', "config.syntax: FILE:1:6 is not valid JSON: a colon is expected."],
     [
       '{"a": "\\q"}',
-      "config.syntax: FILE:1:7 is not valid JSON: an unknown escape in a text (a backslash itself is written twice).",
+      "config.syntax: FILE:1:7 is not valid JSON: an unknown escape in a string (a backslash itself is written twice).",
     ],
     [
       '{"command": "C:\\users\\x"}',
-      "config.syntax: FILE:1:13 is not valid JSON: an unknown escape in a text (a backslash itself is written twice).",
+      "config.syntax: FILE:1:13 is not valid JSON: an unknown escape in a string (a backslash itself is written twice).",
     ],
   ])("%j is refused with line and column", async (text, message) => {
     expect(await refusal(text)).toBe(message);
@@ -169,7 +172,7 @@ describe("a file that every user may change", () => {
     expect(view.servers.get("s")?.origin).toBe("project");
     expect(view.servers.get("s")?.spec({ cwd: place.cwd })).not.toHaveProperty("trust");
     expect(view.problems.map(({ error }) => error.message)).toEqual([
-      `Every user of this machine can change ${path}, so its servers are not trusted as yours and need an approval. Run: chmod o-w ${JSON.stringify(path)}`,
+      `Every user of this machine can change ${path}, so its servers are not trusted as yours and need approval. Run: chmod o-w ${JSON.stringify(path)}`,
       `${path}: trust is read from user-level files only; it is ignored.`,
     ]);
     chmodSync(path, 0o664);

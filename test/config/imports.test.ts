@@ -95,7 +95,7 @@ describe("claude-code", () => {
     expect(specOf(view, "shared").endpoint).toMatchObject({ command: "project" });
     expect(errors(view)).toEqual({
       helper: `headersHelper ${HELPER}`,
-      socket: 'type is "ws"; known are stdio, http and sse.',
+      socket: 'type is "ws"; write stdio, http or sse.',
     });
     expect(enabled(view)).toEqual(["local", "remote", "events", "helper", "socket", "shared", "mine"]);
   });
@@ -241,7 +241,7 @@ describe("vscode", () => {
       asks: `env.K has \${input:key}, which only the editor can fill in; write a variable such as \${env:KEY} instead.`,
       runs: `command has \${command:pick}, which only the editor can fill in; write a variable such as \${env:PICK} instead.`,
       file: "envFile is not read; put its variables into env.",
-      boxed: "sandboxEnabled asks for a sandbox, which there is none of here.",
+      boxed: "sandboxEnabled asks for a sandbox, which is not available here.",
       socket: "url must begin with http:// or https://.",
     });
   });
@@ -384,7 +384,7 @@ describe("opencode", () => {
     expect(specOf(view, "here")).toMatchObject({ origin: "project", endpoint: { command: "x", args: [] } });
     expect(errors(view)).toEqual({
       file: `headers.A has {file:~/.secret}, which is not read; write a variable such as {env:SECRET} instead.`,
-      odd: 'type is "magic"; known are stdio, http and sse.',
+      odd: 'type is "magic"; write stdio, http or sse.',
     });
   });
 
@@ -681,7 +681,7 @@ describe("gemini", () => {
     expect(specOf(view, "here")).toMatchObject({ origin: "project", endpoint: { transport: "auto" } });
     expect(errors(view)).toEqual({
       google: 'authProviderType is "google_credentials", which only Gemini can do.',
-      tcp: "tcp names a WebSocket, which is no transport of MCP.",
+      tcp: "tcp names a WebSocket, which is not an MCP transport.",
     });
     expect(enabled(view)).toEqual(["local", "stream", "google", "tcp", "here"]);
   });

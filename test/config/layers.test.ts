@@ -402,8 +402,8 @@ describe("top-level fields", () => {
   it.each([
     [{ trust: "yes" }, 'trust must be "ask" or "always"; it is ignored.'],
     [{ maxResultBytes: -1 }, "maxResultBytes must be a positive whole number; it is ignored."],
-    [{ imports: "cursor" }, "imports must be a list of texts; it is ignored."],
-    [{ pluginPaths: [1] }, "pluginPaths must be a list of texts; it is ignored."],
+    [{ imports: "cursor" }, "imports must be a list of strings; it is ignored."],
+    [{ pluginPaths: [1] }, "pluginPaths must be a list of strings; it is ignored."],
   ])("%j is ignored, says so, and hides no server", async (fields, reason) => {
     const path = place.user(".rpi/mcp.json", { ...server("x"), ...fields });
     const view = await place.load();

@@ -136,19 +136,19 @@ describe("a plugin's bad server", () => {
     [null, "the entry must be an object."],
     [{ command: "x" }, 'type must be "stdio", "streamable-http" or "sse".'],
     [{ type: "http", url: "https://h/" }, 'type must be "stdio", "streamable-http" or "sse".'],
-    [{ type: "stdio", command: "x", url: "https://h/" }, 'url is no field of a "stdio" server.'],
-    [{ type: "stdio", command: "x", timeout: 5 }, 'timeout is no field of a "stdio" server.'],
-    [{ type: "sse", url: "https://h/", env: {} }, 'env is no field of a "sse" server.'],
-    [{ type: "stdio" }, "command must be a text that is not empty."],
-    [{ type: "stdio", command: "" }, "command must be a text that is not empty."],
+    [{ type: "stdio", command: "x", url: "https://h/" }, 'url is not a field of a "stdio" server.'],
+    [{ type: "stdio", command: "x", timeout: 5 }, 'timeout is not a field of a "stdio" server.'],
+    [{ type: "sse", url: "https://h/", env: {} }, 'env is not a field of a "sse" server.'],
+    [{ type: "stdio" }, "command must be a string that is not empty."],
+    [{ type: "stdio", command: "" }, "command must be a string that is not empty."],
     [{ type: "stdio", command: "bin/x" }, 'command must be a bare name or a path that begins with "./".'],
     [{ type: "stdio", command: "/bin/x" }, 'command must be a bare name or a path that begins with "./".'],
     [{ type: "stdio", command: "../x" }, 'command must be a bare name or a path that begins with "./".'],
     [{ type: "stdio", command: ".." }, 'command must be a bare name or a path that begins with "./".'],
     [{ type: "stdio", command: "./../x" }, "command lies outside the plugin."],
     [{ type: "stdio", command: "./link/x" }, "command lies outside the plugin."],
-    [{ type: "stdio", command: "x", args: [1] }, "args must be a list of texts."],
-    [{ type: "stdio", command: "x", env: { A: 1 } }, "env.A must be a text."],
+    [{ type: "stdio", command: "x", args: [1] }, "args must be a list of strings."],
+    [{ type: "stdio", command: "x", env: { A: 1 } }, "env.A must be a string."],
     [{ type: "stdio", command: "x", env: { PLUGIN_ROOT: "/" } }, "env.PLUGIN_ROOT is set by the client."],
     [{ type: "stdio", command: "x", cwd: "sub" }, 'cwd must begin with "./", "${PLUGIN_ROOT}" or "${PLUGIN_DATA}".'],
     [
@@ -158,12 +158,12 @@ describe("a plugin's bad server", () => {
     [{ type: "stdio", command: "x", cwd: "./.." }, "cwd lies outside the plugin's folders."],
     [{ type: "stdio", command: "x", cwd: "./link" }, "cwd lies outside the plugin's folders."],
     [{ type: "stdio", command: "x", cwd: "${PLUGIN_DATA}/../y" }, "cwd lies outside the plugin's folders."],
-    [{ type: "sse", url: "" }, "url must be a text that is not empty."],
+    [{ type: "sse", url: "" }, "url must be a string that is not empty."],
     [{ type: "sse", url: "nonsense" }, "url is not a valid address."],
     [{ type: "sse", url: "http://h/" }, "url must be https, except on this machine."],
     [{ type: "sse", url: "https://h/#x" }, "url must not have a fragment."],
     [{ type: "sse", url: "https://me:pw@h/" }, "url must not hold a user name or password; use headers."],
-    [{ type: "sse", url: "https://h/", headers: { A: 1 } }, "headers.A must be a text."],
+    [{ type: "sse", url: "https://h/", headers: { A: 1 } }, "headers.A must be a string."],
   ])("%j is refused and leaves the others alone", async (server, reason) => {
     mkdirSync(join(place.home, "outside"), { recursive: true });
     mkdirSync(root, { recursive: true });
@@ -181,9 +181,9 @@ describe("a plugin as a whole", () => {
     [{ name: "a--b" }, "name must have 1-64 characters"],
     [{ name: "" }, "name must have 1-64 characters"],
     [{ name: "a".repeat(65) }, "name must have 1-64 characters"],
-    [{ version: 1 }, "version must be a text"],
-    [{ author: { name: "x", phone: "1" } }, "author may hold the texts name, email and url only"],
-    [{ keywords: "x" }, "keywords must be a list of texts"],
+    [{ version: 1 }, "version must be a string"],
+    [{ author: { name: "x", phone: "1" } }, "author may hold only the strings name, email and url"],
+    [{ keywords: "x" }, "keywords must be a list of strings"],
   ])("is refused for a manifest with %j", async (manifest, reason) => {
     const view = await installed(good, manifest);
     expect(view.servers.size).toBe(0);
@@ -200,7 +200,7 @@ describe("a plugin as a whole", () => {
     });
     expect(view.servers.size).toBe(1);
     expect(messages(view)).toEqual([
-      `${join(root, "plugin.json")}: "hooks" is not known and ignored.`,
+      `${join(root, "plugin.json")}: "hooks" is not known; it is ignored.`,
       `${join(root, "plugin.json")}: extensions must be an object; it is ignored.`,
     ]);
   });
@@ -229,7 +229,7 @@ describe("a plugin as a whole", () => {
 
   it("without a manifest is none; without mcp.json it has no servers", async () => {
     expect(messages(await place.load())).toEqual([
-      `${join(root, "plugin.json")}: is missing, so its folder is no plugin.`,
+      `${join(root, "plugin.json")}: is missing, so its folder is not a plugin.`,
     ]);
     place.user("plugins/tools/plugin.json", { $schema: PLUGIN, name: "tools" });
     expect(await place.load()).toMatchObject({ problems: [], servers: new Map() });

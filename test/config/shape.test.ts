@@ -56,7 +56,10 @@ describe("the check of an entry's shape", () => {
     const flawed = { ...usual, ...elsewhere, env: { KEY: [] } };
     const check = await loadShapeCheck([usual, "no object", flawed]);
     expect(check(usual)).toBeUndefined();
-    expect(check({ env: flawed.env })).toEqual({ field: "env.KEY", reason: expect.stringContaining("must be a text") });
+    expect(check({ env: flawed.env })).toEqual({
+      field: "env.KEY",
+      reason: expect.stringContaining("must be a string"),
+    });
     expect((await loadShapeCheck([{ ...usual, ...elsewhere }]))(usual)).toBeUndefined();
   });
 });

@@ -134,8 +134,8 @@ describe("loading a plugin", () => {
   test.each([
     ["is missing", undefined, "loaded by the folder that holds it"],
     ["is no JSON", "{", "cannot be read"],
-    ["is for other hosts", '{"name":"x"}', "no plugin for this host"],
-    ["is no object", "[]", "no plugin for this host"],
+    ["is for other hosts", '{"name":"x"}', "not a plugin for this host"],
+    ["is no object", "[]", "not a plugin for this host"],
   ])("fails as config_error where plugin.json %s", async (_, content, words) => {
     const path = join(folder, "odd");
     mkdirSync(path);

@@ -112,7 +112,7 @@ describe("an annotation that no single argument can follow makes its tool unusab
   test.each([
     ["is no name", annotated({ a: { type: "string", "x-mcp-header": 5 } })],
     ["is empty", annotated({ a: { type: "string", "x-mcp-header": "" } })],
-    ["is no valid header name", annotated({ a: { type: "string", "x-mcp-header": "a b" } })],
+    ["is not a valid header name", annotated({ a: { type: "string", "x-mcp-header": "a b" } })],
     ["would end the header", annotated({ a: { type: "string", "x-mcp-header": "A\r\nB" } })],
     [
       "is used twice, in whatever case",

@@ -70,7 +70,7 @@ describe("connections", () => {
     const own = host.context;
     host.context = other;
     const { code, message } = await host.callFailure("a", "echo");
-    expect([code, message]).toEqual(["limit_exceeded", expect.stringMatching(/all by other sessions\. One is free/)]);
+    expect([code, message]).toEqual(["limit_exceeded", expect.stringMatching(/all by other sessions\. One is freed/)]);
     host.context = own;
     await host.run("mcp_list", { configPath: host.configPath, server: "a", action: "close" });
     host.context = other;

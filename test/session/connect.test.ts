@@ -83,7 +83,7 @@ describe("the handshake", () => {
     host.serve("refuses", "versions", "refuses", { protocol: "2025-06-18" });
     const refused = await host.listFailure("refuses");
     expect(refused.code).toBe("connect_failed");
-    expect(refused.message).toMatch(/no licence\. .*pins "protocol" to 2025-06-18: if that is the matter, /);
+    expect(refused.message).toMatch(/no licence\. .*pins "protocol" to 2025-06-18: if that is why, /);
   });
 
   test("a server that refuses initialize is connect_failed with its own words", async () => {

@@ -147,7 +147,7 @@ describe("mcp_list without a target", () => {
     const host = make().write("mcp.json", { mcpServers: {} });
     expect(await host.listFailure("plain")).toMatchObject({
       code: "server_not_found",
-      message: 'No server "plain" is configured, nor any other. mcp_list says where they are.',
+      message: 'No server "plain" is configured, nor is any other. mcp_list says where to configure one.',
       details: { server: "plain", configured: [] },
     });
   });
@@ -278,7 +278,7 @@ describe("mcp_list of a server", () => {
     for (const tool of ["half", "crash"]) {
       expect(await host.callFailure("crash", tool)).toMatchObject({
         code: "tool_not_found",
-        message: expect.stringContaining("is hidden by its entry's includeTools or excludeTools"),
+        message: expect.stringContaining("is hidden by includeTools or excludeTools in the server's entry"),
       });
       expect((await host.listFailure("crash", { tool })).code).toBe("tool_not_found");
       const params = { configPath: host.configPath, server: "crash", method: "tools/call", params: { name: tool } };
@@ -330,7 +330,7 @@ describe("mcp_list of a server", () => {
     const host = make().serve("one", "processes", "plain");
     for (const named of ["one.echo", "one/echo", "one:echo"])
       expect((await host.callFailure(named, "echo")).message).toMatch(
-        /Server and tool are named apart: "one", "echo"\.$/,
+        /Give server and tool separately: "one", "echo"\.$/,
       );
     expect((await host.callFailure("other.echo", "echo")).message).not.toContain("apart");
   });

@@ -154,6 +154,7 @@ describe("opening", () => {
       onGet: (_, response) => void response.writeHead(200, { "content-type": "text/html" }).end("<p>Hello"),
     });
     expect(await failureOf(page.client.transport.open(page.client))).toMatchObject({
+      message: expect.stringMatching(/content type "text\/html"\. Check its url, often \/sse; /),
       details: { reason: expect.stringContaining("text/html") },
     });
   });
@@ -162,6 +163,10 @@ describe("opening", () => {
     const { client } = await setUp({ onGet: (_, response) => void response.writeHead(405).end("POST only") });
     const failure = await failureOf(client.transport.open(client));
     expect(failure).toMatchObject({ situation: "http.status", details: { status: 405, body: "POST only" } });
+    expect(failure).toMatchObject({
+      message: expect.stringMatching(/often \/sse; a server at \/mcp wants "type": "http"/),
+    });
+    expect(failure).not.toMatchObject({ message: expect.stringContaining("it is often /mcp") });
     expect(rejectionOf(failure)?.status).toBe(405);
     const auth = await setUp({
       onGet: (_, response) => void response.writeHead(401, { "www-authenticate": "Bearer" }).end(),

@@ -85,7 +85,9 @@ describe("the program behind a command on Windows", () => {
       );
     expect(() => program("sub\\py.py")).toThrow("PATH does not lead to python3, which its first line names");
     expect(() => program("sub\\plain.py")).toThrow(
-      new NotStarted("it is there, but Windows cannot start it; name the program that runs it, and give it the file"),
+      new NotStarted(
+        "it is there, but Windows cannot start it; name the program that runs it, with the file as its argument",
+      ),
     );
     expect(() => program("npx", "a\nb")).toThrow("it is a batch file, which takes no argument with a line end");
   });

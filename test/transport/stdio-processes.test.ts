@@ -95,7 +95,7 @@ describe("servers that do not start, or crash", () => {
     ["$HOME/bin/no-such-command", "A variable is written ${VAR}."],
     ["%USERPROFILE%\\no-such-command", "A variable is written ${VAR}."],
     ['"no-such-command"', "No shell is involved: leave the quotes out."],
-    [" no-such-command", "It begins or ends with a blank."],
+    [" no-such-command", "It begins or ends with a space."],
     ["no-such-command --stdio", "arguments belong in"],
   ])("a command written for a shell is told how it is written here: %s", async (command, hint) => {
     const host = make();
@@ -108,10 +108,10 @@ describe("servers that do not start, or crash", () => {
       "without its interpreter",
       "#!/no/such/python3.9\n",
       0o755,
-      /is there, but \/no\/such\/python3\.9, .*install it anew\.$/,
+      /is there, but \/no\/such\/python3\.9, .*reinstall it\.$/,
     ],
-    ["with Windows line ends", "#!/bin/sh\r\nexit\r\n", 0o755, /is there, but .*carriage return.*Unix line ends\.$/],
-    ["that is not executable", "#!/bin/sh\n", 0o644, /is there, but not executable; chmod \+x makes it so\.$/],
+    ["with Windows line ends", "#!/bin/sh\r\nexit\r\n", 0o755, /is there, but .*carriage return.*Unix line endings\.$/],
+    ["that is not executable", "#!/bin/sh\n", 0o644, /is there, but not executable; run chmod \+x on it\.$/],
   ])("a script %s is told by that, and its path is not doubted", async (_, text, mode, said) => {
     const host = make();
     const script = join(host.folder, "a script");
@@ -129,7 +129,7 @@ describe("servers that do not start, or crash", () => {
     host.configure("pipe", { command: pipe });
     const { code, message } = await host.listFailure("pipe");
     expect(code).toBe("spawn_failed");
-    expect(message).toMatch(/is there, but it is no file\.$/);
+    expect(message).toMatch(/it is not a regular file\.$/);
   });
 
   test("a working directory that does not exist is spawn_failed and named", async () => {

@@ -87,7 +87,7 @@ export class DiskStore implements TokenStore {
       return undefined;
     }
     if ("release" in result) return result;
-    throw new AdapterError("auth.store", { path, reason: `${result.heldBy} holds it and does not let go` });
+    throw new AdapterError("auth.store", { path, reason: `${result.heldBy} holds its lock and does not release it` });
   }
 
   async #write(record: SignInRecord): Promise<void> {

@@ -24,7 +24,7 @@ export const gemini: Dialect = {
         .set("type", httpUrl === undefined ? type : "http")
         .folder(cwd)
         .time(server.timeout, 1000)
-        .unsupported("tcp", "names a WebSocket, which is no transport of MCP");
+        .unsupported("tcp", "names a WebSocket, which is not an MCP transport");
       if (authProviderType !== undefined && authProviderType !== "dynamic_discovery") {
         draft.refuse("authProviderType", `is ${JSON.stringify(authProviderType)}, which only Gemini can do`);
       }

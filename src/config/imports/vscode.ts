@@ -18,7 +18,7 @@ export const vscode: Dialect = {
         .copy("command", "args", "env", "url", "headers", "oauth", "disabled")
         .folder(place.cwd)
         .unsupported("envFile", "is not read; put its variables into env")
-        .unsupported("sandboxEnabled", "asks for a sandbox, which there is none of here")
+        .unsupported("sandboxEnabled", "asks for a sandbox, which is not available here")
         .as(name);
     }
   },

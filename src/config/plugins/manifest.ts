@@ -21,24 +21,22 @@ export function readManifest(value: unknown, configPath: string): Manifest {
   if (value.$schema !== SCHEMA) throw shape(`$schema must be "${SCHEMA}"; other versions are not supported`);
   const { name, author, keywords, extensions } = value;
   if (typeof name !== "string" || !NAME.test(name) || /--|\.\./.test(name)) {
-    throw shape(
-      "name must have 1-64 characters a-z, 0-9, - and ., alphanumeric at both ends, none of - and . twice in a row",
-    );
+    throw shape("name must have 1-64 characters a-z, 0-9, - and ., alphanumeric at both ends, without -- or .. in it");
   }
   for (const field of TEXTS) {
-    if (value[field] !== undefined && typeof value[field] !== "string") throw shape(`${field} must be a text`);
+    if (value[field] !== undefined && typeof value[field] !== "string") throw shape(`${field} must be a string`);
   }
   if (author !== undefined) {
     const known = isObject(author) && Object.keys(author).every((key) => ["name", "email", "url"].includes(key));
     if (!known || !Object.values(author).every(isText))
-      throw shape("author may hold the texts name, email and url only");
+      throw shape("author may hold only the strings name, email and url");
   }
   if (keywords !== undefined && !(Array.isArray(keywords) && keywords.every(isText))) {
-    throw shape("keywords must be a list of texts");
+    throw shape("keywords must be a list of strings");
   }
   const notes = Object.keys(value)
     .filter((key) => !FIELDS.includes(key))
-    .map((key) => shape(`${quote(key)} is not known and ignored`));
+    .map((key) => shape(`${quote(key)} is not known; it is ignored`));
   if (extensions !== undefined && !isObject(extensions))
     notes.push(shape("extensions must be an object; it is ignored"));
   return { name, notes };

@@ -41,7 +41,7 @@ export async function readPlugin(folder: string, place: Place, files: Files, lim
   };
   const problems: ConfigProblem[] = [];
   try {
-    if (manifestFile === undefined) throw shape(paths.manifest, "is missing, so its folder is no plugin");
+    if (manifestFile === undefined) throw shape(paths.manifest, "is missing, so its folder is not a plugin");
     const root = realRoot(folder, manifestFile.path);
     for (const file of [manifestFile, serversFile]) {
       if (file?.error !== undefined) throw file.error;

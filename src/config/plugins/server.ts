@@ -29,15 +29,15 @@ export function readPluginServer(value: unknown, folders: PluginFolders, refuse:
   const fields = typeof type === "string" && Object.hasOwn(VARIANTS, type) ? VARIANTS[type] : undefined;
   if (fields === undefined) throw refuse("type", 'must be "stdio", "streamable-http" or "sse"');
   for (const key of Object.keys(value))
-    if (!fields.includes(key)) throw refuse(key, `is no field of a "${String(type)}" server`);
+    if (!fields.includes(key)) throw refuse(key, `is not a field of a "${String(type)}" server`);
   return type === "stdio" ? program(value, folders, refuse) : remote(value, refuse);
 }
 
 function program(value: Json, folders: PluginFolders, refuse: Refuse): Json {
   const { command, args = [], cwd } = value;
-  if (typeof command !== "string" || command === "") throw refuse("command", "must be a text that is not empty");
+  if (typeof command !== "string" || command === "") throw refuse("command", "must be a string that is not empty");
   if (!Array.isArray(args) || !args.every((item) => typeof item === "string"))
-    throw refuse("args", "must be a list of texts");
+    throw refuse("args", "must be a list of strings");
   const env = texts(value.env, "env", refuse);
   for (const [name] of env) if (RESERVED.includes(name)) throw refuse(`env.${name}`, "is set by the client");
   const expand = (text: string): string => literal(expandPlaceholders(text, folders));
@@ -79,7 +79,7 @@ function expandPlaceholders(text: string, { root, data }: PluginFolders): string
 
 function remote(value: Json, refuse: Refuse): Json {
   const { type, url } = value;
-  if (typeof url !== "string" || url === "") throw refuse("url", "must be a text that is not empty");
+  if (typeof url !== "string" || url === "") throw refuse("url", "must be a string that is not empty");
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined) throw refuse("url", "is not a valid address");
   if (url.includes("#")) throw refuse("url", "must not have a fragment");
@@ -90,9 +90,9 @@ function remote(value: Json, refuse: Refuse): Json {
 
 function texts(value: unknown, field: string, refuse: Refuse): readonly (readonly [string, string])[] {
   if (value === undefined) return [];
-  if (!isObject(value)) throw refuse(field, "must be an object of texts");
+  if (!isObject(value)) throw refuse(field, "must be an object of strings");
   return Object.entries(value).map(([name, text]) => {
-    if (typeof text !== "string") throw refuse(`${field}.${name}`, "must be a text");
+    if (typeof text !== "string") throw refuse(`${field}.${name}`, "must be a string");
     return [name, text] as const;
   });
 }

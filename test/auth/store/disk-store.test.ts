@@ -402,7 +402,10 @@ describe("several processes", () => {
     await writeFile(`${await signInFile()}.lock`, JSON.stringify({ pid: 2 ** 22 + 1, host: hostname(), id: "dead" }));
     const { go } = await startOn("unlink 100000 .lock", "count", folder, URL_A, "1", "500");
     const startedAt = performance.now();
-    expect(await go()).toMatchObject({ code: "auth_required", message: expect.stringContaining("does not let go") });
+    expect(await go()).toMatchObject({
+      code: "auth_required",
+      message: expect.stringContaining("does not release it"),
+    });
     expect(performance.now() - startedAt).toBeLessThan(5000);
   });
 
