@@ -87,30 +87,38 @@ describe("a name that is none here", () => {
     ["🎨", '; "🎨" is U+1F3A8'],
   ])("%j is told with one that is", async (name, advice) => {
     expect(await told({ mcpServers: { [name]: ONE } })).toEqual([
-      `Server "${name}" in FILE: the entry has a name with other characters than ASCII letters, digits, - and _${advice}.`,
+      `Server "${name}" in FILE: the entry must have only ASCII letters, digits, - and _ in its name${advice}.`,
     ]);
   });
 });
 
 describe("a text that is no JSON", () => {
   it.each([
-    ["{\n  “mcpServers”: {}}", "2:3", 'a quote of another kind; names and texts stand in "'],
-    ["{'mcpServers': {}}", "1:2", 'a quote of another kind; names and texts stand in "'],
-    ['{"mcpServers": {"a": {"command": "docker”}}}', "1:34", 'a text without its closing quote: it ends in "'],
-    ['{\n\u00a0 "mcpServers": {}}', "2:1", "a blank of another kind, as pages have them; write a plain one"],
-    ['{\u200b"mcpServers": {}}', "1:2", "a blank of another kind, as pages have them; write a plain one"],
+    ["{\n  “mcpServers”: {}}", "2:3", 'a quote of another kind; names and strings are in "'],
+    ["{'mcpServers': {}}", "1:2", 'a quote of another kind; names and strings are in "'],
+    ['{"mcpServers": {"a": {"command": "docker”}}}', "1:34", 'a string without its closing quote: it ends in "'],
+    ['{\n\u00a0 "mcpServers": {}}', "2:1", "a space of another kind, as web pages have; write a plain space"],
+    ['{\u200b"mcpServers": {}}', "1:2", "a space of another kind, as web pages have; write a plain space"],
     [
       '{"mcpServers": {"a": {"command": "x", "disabled": False}}}',
       "1:51",
-      "an unknown word; true, false and null are written in small letters",
+      "text that is not in double quotes; write true, false and null in lower case",
     ],
     [
       '// part of a file\n"mcpServers": {"a": {"command": "x"}}',
       "2:13",
-      "the file goes on after its end; the file must begin with { and end with }",
+      "something follows its end; the file must begin with { and end with }",
     ],
-    ["claude mcp add a -- npx -y x", "1:1", "an unknown word; the file must begin with { and end with }"],
-    ['[mcp_servers.a]\ncommand = "npx"', "1:2", "an unknown word; the file must begin with { and end with }"],
+    [
+      "claude mcp add a -- npx -y x",
+      "1:1",
+      "text that is not in double quotes; the file must begin with { and end with }",
+    ],
+    [
+      '[mcp_servers.a]\ncommand = "npx"',
+      "1:2",
+      "text that is not in double quotes; the file must begin with { and end with }",
+    ],
   ])("%j is told with what it should be", async (text, position, reason) => {
     expect(await told(text)).toEqual([`FILE:${position} is not valid JSON: ${reason}.`]);
   });
