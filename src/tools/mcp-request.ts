@@ -28,14 +28,15 @@ export async function mcpRequest(
   read.requireTarget(target);
   const method = read.name("method");
   if (method === undefined) throw read.fail("method", "is missing", "For example resources/read.");
-  const sent = read.object("params");
+  const given = read.objectIfGiven("params");
+  const sent = given ?? {};
   const id = requestId(params["id"], read);
   const timeoutMs = read.timeoutMs();
 
   if (target.url !== undefined) {
     const spec = await runtime.settings.resolve(scope, target);
     await approveRaw(spec, method, sent, context);
-    const request = { id, method, params: sent, timeoutMs: silence(spec, timeoutMs, context) };
+    const request = { id, method, params: given, timeoutMs: silence(spec, timeoutMs, context) };
     const response = await rawExchange(spec, request, context).catch(async (error: unknown) => {
       throw await guardError(error, spec, context);
     });

@@ -86,12 +86,17 @@ export class ParamReader {
       throw this.fail("server", "is missing", "Name a configured server (mcp_list shows them), or give url.");
   }
 
-  /** An object; models also send it as a JSON string. */
+  /** An object, empty if it is absent. */
   object(name: string): Record<string, unknown> {
+    return this.objectIfGiven(name) ?? {};
+  }
+
+  /** An object; models also send it as a JSON string. */
+  objectIfGiven(name: string): Record<string, unknown> | undefined {
     const value = this.#value(name);
-    if (value === undefined) return {};
+    if (value === undefined) return undefined;
     const given = typeof value === "string" ? this.#parsed(name, value) : value;
-    if (given === null) return {};
+    if (given === null) return undefined;
     if (typeof given !== "object" || Array.isArray(given)) throw this.fail(name, "must be an object", EXPECTED_OBJECT);
     return given as Record<string, unknown>;
   }

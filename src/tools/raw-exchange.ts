@@ -1,5 +1,6 @@
 import { alarm } from "../alarm.ts";
 import { Cancellation } from "../cancellation.ts";
+import { defined } from "../defined.ts";
 import { AdapterError, isSituation } from "../errors.ts";
 import { MODEL_WORDS } from "../messages.ts";
 import { isResponse, type JsonRpcResponse, parseMessages, type RequestId } from "../protocol/jsonrpc.ts";
@@ -17,7 +18,7 @@ const NO_SIGN_IN =
 export interface RawRequest {
   readonly id: RequestId;
   readonly method: string;
-  readonly params: Readonly<Record<string, unknown>>;
+  readonly params: Readonly<Record<string, unknown>> | undefined;
   readonly timeoutMs: number;
 }
 
@@ -51,7 +52,7 @@ export async function rawExchange(
       },
       closed: () => undefined,
     });
-    const message = { jsonrpc: "2.0", id, method, ...(Object.keys(params).length === 0 ? {} : { params }) } as const;
+    const message = { jsonrpc: "2.0", id, method, ...defined({ params }) } as const;
     const headers = headersOfDeclared(message);
     await transport.send(message, {
       headers,

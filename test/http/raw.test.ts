@@ -81,6 +81,15 @@ describe("mcp_request with a url is one exchange", () => {
   );
 
   test.each([
+    ["empty ones", { params: {} }, { params: {} }],
+    ["none", {}, {}],
+    ["null", { params: null }, {}],
+  ])("whose params are sent as they are given: %s", async (_, given, sent) => {
+    await make().run("mcp_request", raw("json", given));
+    expect(server.requests("json")[0]?.rpc).toEqual({ jsonrpc: "2.0", id: 1, method: "vendor/method", ...sent });
+  });
+
+  test.each([
     ["a string", "req-1"],
     ["a number in a string", "12"],
     ["an integer", 12],
