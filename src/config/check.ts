@@ -1,4 +1,5 @@
 import { defined } from "../defined.ts";
+import { lazyRegExp } from "../lazy-regexp.ts";
 import type { Limits } from "../limits.ts";
 import { quote } from "../messages.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
@@ -103,12 +104,14 @@ export function foreignKeys(raw: Json): readonly string[] {
   return Object.keys(raw).filter((key) => !OVERRIDE_KEYS.includes(key));
 }
 
+const foreignLetter = lazyRegExp("(?![A-Za-z])\\p{L}", "u");
+
 function nameAdvice(written: string): string {
   const foreign = [...written].find((character) => character > "\x7f");
   const code = foreign?.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0");
   const which = foreign === undefined ? "" : `; ${quote(foreign)} is U+${code}`;
   // A letter of another alphabet may look like one of ours, and would be missed in the name that is left.
-  if (/(?![A-Za-z])\p{L}/u.test(written)) return which;
+  if (foreignLetter().test(written)) return which;
   const plain = plainName(written).replace(/^-+|-+$/g, "");
   return plain === "" ? which : `${which}; write ${quote(plain)}`;
 }
