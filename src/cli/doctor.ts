@@ -64,6 +64,8 @@ function adviceFor({ code, details }: Pick<Failure, "code" | "details">, transpo
       if (details["rpcError"] !== undefined) return "Do what the server says; keys go in its entry.";
       if (transport !== "stdio") return "Check that the server runs, and its address.";
       return details["stderr"] === undefined ? BY_HAND : `Read its stderr above. ${BY_HAND}`;
+    case "config_error":
+      return details["variable"] === undefined ? CORRECT : "Set the variable where rpi-mcp runs, or correct the entry.";
     case "spawn_failed":
       return details["cwd"] === undefined ? INSTALL : 'Correct "cwd" in its entry.';
     case "unsupported_protocol":
@@ -83,13 +85,13 @@ function isBusy({ status }: Failure["details"]): boolean {
   return typeof status === "number" && (status === 429 || status >= 500);
 }
 
+const CORRECT = "Correct the entry in its file.";
 const BY_HAND = "Run the command by hand to see why it ends.";
 const INSTALL = 'Install the program, or correct "command" in its entry; an absolute path always works.';
 const ENDPOINT = "Check the address: it must be the MCP endpoint of the server (often /mcp).";
 
 /** What to do about a server that could not be listed, by the kind of failure. */
 const ADVICE: Readonly<Partial<Record<ErrorCode, string>>> = {
-  config_error: "Correct the entry in its file.",
   auth_required: "Sign in with rpi-mcp login, unless the message says otherwise.",
   rpc_error: "Update the server, or report this to its authors.",
   protocol_error: "Check that the command starts an MCP server, or that the address is its MCP endpoint (often /mcp).",

@@ -120,7 +120,7 @@ const NO_DASHES = `What is for the server is written without dashes: key=value, 
 
 /** Commands by which other programs write servers down. */
 const ELSEWHERE = /^(mcp|add|add-json|install|remove)$/;
-const WRITTEN = `Servers stand in a file, such as ~/.config/mcp/mcp.json:
+const WRITTEN = `Servers are configured in a file, such as ~/.config/mcp/mcp.json:
   {"mcpServers": {"NAME": {"command": "npx", "args": ["-y", "PACKAGE"]}, "OTHER": {"url": "https://..."}}}
 Without one: rpi-mcp list -- npx -y PACKAGE, or rpi-mcp list --url URL --header "NAME: VALUE".
 `;

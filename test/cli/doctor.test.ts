@@ -138,6 +138,8 @@ describe("rpi-mcp doctor", () => {
       odd: [shell.entry("versions.mjs", "proto-unknown"), /^Update the server\.$/],
       pinned: [{ ...shell.entry("versions.mjs", "proto-unknown"), protocol: "2025-06-18" }, /remove "protocol"/],
       busy: [{ url: busy.url("busy") }, /^Try again later/],
+      wrong: [{ command: "" }, /^Correct the entry/],
+      unset: [{ command: "${NO_SUCH_VARIABLE_HERE}" }, /^Set the variable/],
     } as const;
     const servers = shell.config(Object.fromEntries(Object.entries(entries).map(([name, [entry]]) => [name, entry])));
     const { stdout } = await shell.run(["doctor", "--json", ...servers]).finally(() => busy.dispose());

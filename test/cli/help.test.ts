@@ -99,7 +99,7 @@ describe("the built command", () => {
     ]) {
       const { stderr } = await shell.run(words);
       expect(stderr).toContain(
-        `Unknown command '${words[0]}'\nServers stand in a file, such as ~/.config/mcp/mcp.json:\n`,
+        `Unknown command '${words[0]}'\nServers are configured in a file, such as ~/.config/mcp/mcp.json:\n`,
       );
       expect(stderr).toContain("rpi-mcp list -- npx -y PACKAGE");
     }
