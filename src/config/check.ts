@@ -58,6 +58,8 @@ const ENDPOINT_KEYS = [
 ];
 /** Every field of a server that is read, as schemas/mcp-config.schema.json has them. */
 export const SERVER_FIELDS: readonly string[] = [...ENDPOINT_KEYS, ...OVERRIDE_KEYS, ...KEPT];
+/** A longer name is not rewritten. */
+const NAME_CHARACTERS = 100;
 /** Hints for two fields that are easily confused. */
 const ADVICE: ReadonlyMap<string, string> = new Map([
   ["command", "; it names the program alone, and its arguments belong in args"],
@@ -110,8 +112,9 @@ function nameAdvice(written: string): string {
   const foreign = [...written].find((character) => character > "\x7f");
   const code = foreign?.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0");
   const which = foreign === undefined ? "" : `; ${quote(foreign)} is U+${code}`;
-  // A letter of another alphabet may look like one of ours, and would be missed in the name that is left.
-  if (foreignLetter().test(written)) return which;
+  // A letter of another alphabet may look like one of ours, and would be missed in the name that is left. What is too long to be shown
+  // would take long, too.
+  if (written.length > NAME_CHARACTERS || foreignLetter().test(written)) return which;
   const plain = plainName(written).replace(/^-+|-+$/g, "");
   return plain === "" ? which : `${which}; write ${quote(plain)}`;
 }

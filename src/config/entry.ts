@@ -2,7 +2,7 @@ import { type AdapterError, isAdapterError } from "../errors.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import type { CheckedEntry } from "./check.ts";
 import { variable } from "./expand.ts";
-import { type ExpandedSpec, expandSpec, type Provenance, type Surroundings } from "./spec.ts";
+import { type ExpandedSpec, expandEndpoint, expandSpec, type Provenance, type Surroundings } from "./spec.ts";
 import { summaryOf } from "./summary.ts";
 
 /** One configured server. */
@@ -76,7 +76,7 @@ export class UsableEntry implements ConfigEntry {
   flaw({ cwd }: { readonly cwd: string }): AdapterError | undefined {
     if (!this.enabled) return undefined;
     try {
-      expandSpec(this.#entry, this.#provenance, { ...this.#environment(), cwd });
+      expandEndpoint(this.#entry, this.#provenance, { ...this.#environment(), cwd });
       return undefined;
     } catch (error) {
       if (!isAdapterError(error)) throw error;

@@ -30,21 +30,8 @@ export interface ExpandedSpec {
 /** @throws AdapterError `config.variable`, `config.entry` */
 export function expandSpec(entry: CheckedEntry, provenance: Provenance, around: Surroundings): ExpandedSpec {
   const { server: name, configPath, ...known } = provenance;
-  const refuse = refusal(provenance);
-  const expansion = new Expansion(provenance, around.env, around.platform);
-  const { endpoint: written, enabled: _enabled, autoApprove = [], ...settings } = entry;
-  const endpoint =
-    written.kind === "http"
-      ? expandRemote(written, expansion, refuse)
-      : expandProgram(written, expansion, refuse, dirname(configPath), around);
-  // With them a sign-in can ask for a token that is good elsewhere, which the server then gets.
-  if (
-    known.origin === "project" &&
-    endpoint.kind === "http" &&
-    endpoint.oauth &&
-    endpoint.oauth.parameters !== undefined
-  )
-    throw refuse("oauth.parameters", "is not taken from a project's file; write the server into a file of your own");
+  const { endpoint: _written, enabled: _enabled, autoApprove = [], ...settings } = entry;
+  const { endpoint, used } = expandEndpoint(entry, provenance, around);
   const spec: ServerSpec = {
     ...known,
     ...settings,
@@ -53,9 +40,35 @@ export function expandSpec(entry: CheckedEntry, provenance: Provenance, around: 
     endpoint,
     autoApprove,
     fingerprint: fingerprintOf(endpoint, entry.protocol),
-    ...secretsOf({ endpoint, used: expansion.used, plain: [around.cwd, around.home] }),
+    ...secretsOf({ endpoint, used, plain: [around.cwd, around.home] }),
   };
-  return { spec: Object.freeze(spec), used: expansion.used };
+  return { spec: Object.freeze(spec), used };
+}
+
+/**
+ * The part of `expandSpec` that may fail, which is little of its work.
+ * @throws AdapterError `config.variable`, `config.entry`
+ */
+export function expandEndpoint(
+  { endpoint: written }: CheckedEntry,
+  provenance: Provenance,
+  around: Surroundings,
+): Pick<ExpandedSpec, "used"> & { readonly endpoint: Endpoint } {
+  const refuse = refusal(provenance);
+  const expansion = new Expansion(provenance, around.env, around.platform);
+  const endpoint =
+    written.kind === "http"
+      ? expandRemote(written, expansion, refuse)
+      : expandProgram(written, expansion, refuse, dirname(provenance.configPath), around);
+  // With them a sign-in can ask for a token that is good elsewhere, which the server then gets.
+  if (
+    provenance.origin === "project" &&
+    endpoint.kind === "http" &&
+    endpoint.oauth &&
+    endpoint.oauth.parameters !== undefined
+  )
+    throw refuse("oauth.parameters", "is not taken from a project's file; write the server into a file of your own");
+  return { endpoint, used: expansion.used };
 }
 
 /** Equal for endpoints that one connection can serve. */

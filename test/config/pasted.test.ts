@@ -92,6 +92,17 @@ describe("a name that is none here", () => {
   });
 });
 
+describe("a name that is none here, and long,", () => {
+  it.each(["-", " ", "–", "a-", "\u0421"])("of %j takes no time to speak of", async (text) => {
+    const name = `a${text.repeat(60_000)}b!c`;
+    const began = process.cpuUsage();
+    const [message = ""] = await told({ mcpServers: { [name]: ONE } });
+    expect(process.cpuUsage(began).user).toBeLessThan(3_000_000);
+    expect(message).toContain("must have only ASCII letters, digits, - and _ in its name");
+    expect(message.length).toBeLessThan(1000);
+  });
+});
+
 describe("a text that is no JSON", () => {
   it.each([
     ["{\n  “mcpServers”: {}}", "2:3", 'a quote of another kind; names and strings are in "'],

@@ -90,6 +90,15 @@ describe("mcp_list without a target", () => {
       expect((await host.callFailure(name, "x")).message).toBe(servers.find(({ server }) => server === name)?.error);
   });
 
+  test("says quickly what entries come to that their variables make long", async () => {
+    const host = make().serve("good", "processes", "plain");
+    const entry = { command: "x", env: { A: "x".repeat(2900) }, args: ["${A}".repeat(720)] };
+    for (let at = 0; at < 170; at++) host.configure(`long-${at}`, entry);
+    const began = process.cpuUsage();
+    await host.run("mcp_list", { configPath: host.configPath });
+    expect(process.cpuUsage(began).user).toBeLessThan(2_500_000);
+  });
+
   test("knows a transport by its spellings, and takes no unknown word for another transport [K03]", async () => {
     const url = "http://127.0.0.1:1/mcp";
     const host = make().configure("by-url", { url }).configure("by-command", { command: "x" });
