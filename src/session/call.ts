@@ -80,7 +80,7 @@ async function rounds(conversation: Conversation, unfinished: Unfinished, first:
       ...(Object.keys(inputResponses).length === 0 ? {} : { inputResponses }),
       ...defined({ requestState: outcome.state }),
     };
-    answer = await session.request(method, asked, { ...options, totalMs: left() }, toolSchema);
+    answer = await session.request(method, asked, { ...options, totalMs: left(), isContinuation: true }, toolSchema);
   }
 }
 

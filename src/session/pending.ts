@@ -24,6 +24,8 @@ export interface RequestOptions {
   readonly effects?: boolean;
   /** As in the transport's `SendOptions`. */
   readonly mayRun?: (may: boolean) => void;
+  /** It goes on with an earlier request, which may have had effects already. */
+  readonly isContinuation?: boolean;
   /** Where the answer is recognised if it is that of last time. */
   readonly page?: RememberedPage;
   /** As in the transport's `SendOptions`. */
@@ -72,7 +74,7 @@ export class Pending implements SendOptions, Deadline, CancelListener {
   readonly #resolve: (answer: Answer) => void;
   readonly #reject: (error: unknown) => void;
   #startedAt = 0;
-  #mayRun = false;
+  #mayRun: boolean;
   #wire: Cancellation | undefined;
 
   constructor(
@@ -87,6 +89,7 @@ export class Pending implements SendOptions, Deadline, CancelListener {
     this.id = id;
     this.method = method;
     this.options = options;
+    this.#mayRun = options.isContinuation === true;
     this.#resolve = resolve;
     this.#reject = reject;
   }
@@ -131,8 +134,8 @@ export class Pending implements SendOptions, Deadline, CancelListener {
   }
 
   mayRun(may: boolean): void {
-    this.#mayRun = may;
-    this.options.mayRun?.(may);
+    this.#mayRun = may || this.options.isContinuation === true;
+    this.options.mayRun?.(this.#mayRun);
   }
 
   /** If it ended now without an answer, its effects might have happened. */
