@@ -20,6 +20,8 @@ export interface Document {
 
 /** Each plugin is looked for at each call. */
 const MAX_LISTED = 100;
+/** Foreign variables that are told: a file may be full of them. */
+const MAX_TOLD = 100;
 /** `settings` are those of pi-mcp-adapter, which reads the same files. */
 const KNOWN = ["mcpServers", "imports", "pluginPaths", "trust", "maxResultBytes", "$schema", "settings"];
 
@@ -52,9 +54,9 @@ export function readDocument(value: unknown, configPath: string): Document {
   const servers = Object.entries((mcpServers as Json | undefined) ?? {}).map(
     ([name, raw]) => [name, isObject(raw) ? inOurSpelling(name, raw) : raw] as const,
   );
-  for (const [server, raw] of servers)
-    for (const [field, reason] of foreignVariables(raw))
-      problems.push(new AdapterError("config.entry", { server, configPath, field, reason }));
+  const foreign = servers.flatMap(([server, raw]) => foreignVariables(raw).map((found) => [server, ...found] as const));
+  for (const [server, field, reason] of foreign.slice(0, MAX_TOLD))
+    problems.push(new AdapterError("config.entry", { server, configPath, field, reason }));
   return {
     servers,
     ...(trusts ? { trust } : {}),

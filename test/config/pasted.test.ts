@@ -229,6 +229,15 @@ describe("a variable of another program", () => {
   ])("is not seen in %j", async (text) => {
     expect(await told({ mcpServers: { a: { command: "x", env: { A: text }, args: ["$HOME_DIR"] } } })).toEqual([]);
   });
+
+  it("is told a hundred times for one file, and keeps nobody waiting for more", async () => {
+    const env = Object.fromEntries(Array.from({ length: 60_000 }, (_, at) => [at.toString(36), "$ABC"]));
+    const began = process.cpuUsage();
+    expect(
+      await told({ mcpServers: { a: { command: "x", env }, b: { command: "x", env: { A: "$ABC" } } } }),
+    ).toHaveLength(100);
+    expect(process.cpuUsage(began).user).toBeLessThan(2_000_000);
+  });
 });
 
 describe("a field of another program", () => {
