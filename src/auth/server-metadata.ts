@@ -104,7 +104,10 @@ export function isSameButSlash(a: string, b: string): boolean {
 
 /** RFC 8414 section 3.1, then OpenID Connect Discovery: with the path inserted, and with it in front. */
 function places({ origin, pathname }: URL): URL[] {
-  const path = pathname.replace(/\/+$/, "");
+  // Not by a regular expression, which would take the square of the time for many slashes.
+  let end = pathname.length;
+  while (pathname[end - 1] === "/") end--;
+  const path = pathname.slice(0, end);
   const forms = [`/.well-known/oauth-authorization-server${path}`, `/.well-known/openid-configuration${path}`];
   if (path !== "") forms.push(`${path}/.well-known/openid-configuration`);
   return forms.map((form) => new URL(`${origin}${form}`));

@@ -74,6 +74,21 @@ describe("resource metadata", () => {
     expect(await call(withBrowser(resource.url).authorizer, resource.url)).toMatchObject({ status: 200 });
   });
 
+  it("that names an issuer with slashes without end is told at once", async () => {
+    const { resource, server } = await start((_, each) => {
+      each.describe = () => ({
+        resource: each.url,
+        authorization_servers: [`${each.trusted.issuer}/${"/".repeat(100_000)}x`],
+      });
+    });
+    const began = process.cpuUsage();
+    await expect(call(withBrowser(resource.url).authorizer, resource.url)).rejects.toThrow(
+      /no usable authorization server/,
+    );
+    expect(process.cpuUsage(began).user).toBeLessThan(3_000_000);
+    expect(server.requests("/register")).toEqual([]);
+  });
+
   it("without a pointer is looked for at the path, then at the root", async () => {
     const { server, resource } = await start((_, each) => {
       each.metadataPath = "/.well-known/oauth-protected-resource";
