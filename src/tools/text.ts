@@ -34,14 +34,22 @@ export function firstSentence(text: unknown, max: number): string {
 /** The longest start of a text that has at most `bytes` bytes in UTF-8. */
 export function headOf(text: string, bytes: number): string {
   if (text.length * 3 <= bytes) return text;
-  const kept = Buffer.from(text.slice(0, bytes)).subarray(0, bytes);
-  return kept.toString("utf8").replace(/\ufffd+$/, "");
+  const all = Buffer.from(text.slice(0, bytes));
+  let end = Math.min(bytes, all.length);
+  while (isWithin(all[end])) end--;
+  return all.toString("utf8", 0, end);
 }
 
 /** The longest end of a text that has at most `bytes` bytes in UTF-8. */
 export function tailOf(text: string, bytes: number): string {
   if (text.length * 3 <= bytes) return text;
-  const all = Buffer.from(text.slice(-bytes));
-  const kept = all.subarray(Math.max(0, all.length - bytes));
-  return kept.toString("utf8").replace(/^\ufffd+/, "");
+  const all = Buffer.from(text.slice(Math.max(0, text.length - bytes)));
+  let start = Math.max(0, all.length - bytes);
+  while (isWithin(all[start])) start++;
+  return all.toString("utf8", start);
+}
+
+/** Whether a byte of UTF-8 goes on with a character. */
+function isWithin(byte: number | undefined): boolean {
+  return byte !== undefined && (byte & 0xc0) === 0x80;
 }

@@ -69,4 +69,13 @@ describe("the head and the tail of a text", () => {
       }
     }
   });
+
+  test("keep what is of the text itself, and take no time to speak of for it", () => {
+    const text = `a${"\ufffd".repeat(100_000)}b${"\ufffd".repeat(100_000)}`;
+    const begun = process.cpuUsage();
+    expect(headOf(text, 300_001)).toHaveLength(100_001);
+    expect(headOf(text, 300_003)).toHaveLength(100_002);
+    expect(tailOf(text, 300_001)).toHaveLength(100_001);
+    expect(process.cpuUsage(begun).user).toBeLessThan(1_000_000);
+  });
 });
