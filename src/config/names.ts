@@ -5,13 +5,17 @@
 export class PlainNames {
   readonly #plain = new Map<string, string>();
   readonly #taken = new Set<string>();
+  /** Of a name that is taken: the number to try next. */
+  readonly #numbers = new Map<string, number>();
 
   of(written: string): string {
     const known = this.#plain.get(written);
     if (known !== undefined) return known;
     const base = plainName(written);
     let plain = base;
-    for (let number = 2; this.#taken.has(plain); number++) plain = `${base}-${number}`;
+    let number = this.#numbers.get(base) ?? 2;
+    for (; this.#taken.has(plain); number++) plain = `${base}-${number}`;
+    this.#numbers.set(base, number);
     this.#plain.set(written, plain);
     this.#taken.add(plain);
     return plain;
