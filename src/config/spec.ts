@@ -126,14 +126,12 @@ function expandRemote(
   const read = readUrl(expansion.text(url, "url"));
   if ("reason" in read) throw refuse("url", read.reason);
   const expanded: [string, string][] = [];
+  const names = new Set<string>();
   for (const [name, written] of headers) {
     const value = expansion.text(written, `headers.${name}`);
-    const flaw = headerFlaw(
-      name,
-      value,
-      expanded.map(([other]) => other),
-    );
+    const flaw = headerFlaw(name, value, names);
     if (flaw !== undefined) throw refuse(`headers.${name}`, flaw);
+    names.add(name.toLowerCase());
     expanded.push([name, value]);
   }
   return {

@@ -26,11 +26,13 @@ export function isHeaderValue(text: string): boolean {
   return VALUE.test(text);
 }
 
-/** Why a header cannot be sent beside others, as the rest of a sentence that never shows its value; nothing if it can. */
-export function headerFlaw(name: string, value: string, others: Iterable<string>): string | undefined {
+/**
+ * Why a header cannot be sent beside others, as the rest of a sentence that never shows its value; nothing if it can. `others`: their
+ * names in lower case.
+ */
+export function headerFlaw(name: string, value: string, others: ReadonlySet<string>): string | undefined {
   if (!isHeaderName(name)) return "is not a valid HTTP header name";
   if (FRAMING.has(name.toLowerCase())) return "is set by the transport itself";
   if (!isHeaderValue(value)) return "has a line break, NUL or another character in its value that HTTP does not allow";
-  for (const other of others) if (other.toLowerCase() === name.toLowerCase()) return "is given twice";
-  return undefined;
+  return others.has(name.toLowerCase()) ? "is given twice" : undefined;
 }

@@ -6,6 +6,8 @@ import { encodeMessage, isInitialize, labelOf } from "./encode.ts";
 import type { HttpRequest } from "./pool.ts";
 import type { SendOptions } from "./transport.ts";
 
+const NONE: ReadonlySet<string> = new Set();
+
 /**
  * The POST request for one message, with the constant headers of the connection; `initialize` carries neither version nor session id.
  * @throws AdapterError `limit.outgoing`, `header.message`; nothing was sent then.
@@ -28,7 +30,7 @@ export function postOf(
   all.push("Content-Length", String(bytes));
   if (headers !== undefined) {
     for (const [name, value] of Object.entries(headers)) {
-      const flaw = headerFlaw(name, value, []);
+      const flaw = headerFlaw(name, value, NONE);
       if (flaw !== undefined) throw new AdapterError("header.message", { server, header: name, reason: flaw });
       all.push(name, value);
     }

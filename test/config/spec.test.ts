@@ -357,3 +357,13 @@ describe("secrets", () => {
     ).toEqual(["assertion-1", "id-token-1", "idp-secret", "private-123", "secret-123"]);
   });
 });
+
+describe("an entry of very many headers", () => {
+  it("is looked through in no time to speak of, and one that is given twice is still found", async () => {
+    const headers = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`X-${at}`, "v"]));
+    const entry = await place.entry({ url: "http://h/", headers: { ...headers, "x-19999": "w" } });
+    const began = process.cpuUsage();
+    expect(entry.flaw({ cwd: place.cwd })?.message).toContain("headers.x-19999 is given twice");
+    expect(process.cpuUsage(began).user).toBeLessThan(1_000_000);
+  });
+});
