@@ -230,8 +230,10 @@ function commandHint(command: string): string {
 const JOINED = /^([\w-]+)[./:](.+)$/;
 
 function apart(named: string, configured: readonly string[]): string {
-  const [, server = "", tool = ""] = JOINED.exec(named) ?? [];
-  return configured.includes(server) ? ` Give server and tool separately: ${quote(server)}, ${quote(tool)}.` : "";
+  const [joined, server = "", tool = ""] = JOINED.exec(named) ?? [];
+  return joined && configured.includes(server)
+    ? ` Give server and tool separately: ${quote(server)}, ${quote(tool)}.`
+    : "";
 }
 
 interface Row<F> {

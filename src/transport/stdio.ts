@@ -226,7 +226,7 @@ export class StdioTransport implements Transport {
     const limitBytes = this.#limits.messageBytes;
     // A character has at most three bytes in UTF-8; only long lines are counted.
     if (line.length * 3 <= limitBytes) return;
-    const bytes = Buffer.byteLength(line);
+    const bytes = Buffer.byteLength(line) - 1; // Its line end is no part of a message.
     if (bytes <= limitBytes) return;
     throw new AdapterError("limit.outgoing", { server: this.#server, method: labelOf(message), bytes, limitBytes });
   }

@@ -134,6 +134,17 @@ export function describeTransport(name: string, factory: TransportFactory): void
       },
     );
 
+    test("a message of exactly the limit is sent, and one of a byte more is not", async () => {
+      const client = await open({ messageBytes: LIMIT_BYTES });
+      await client.request("echo", { text: "" });
+      const text = "x".repeat(LIMIT_BYTES - Buffer.byteLength(JSON.stringify(received("echo")[0])));
+      expect((await client.request("echo", { text }))?.result).toEqual({ text });
+      expect(await failureOf(client.request("echo", { text: `${text}x` }))).toMatchObject({
+        code: "limit_exceeded",
+        details: { bytes: LIMIT_BYTES + 1, limitBytes: LIMIT_BYTES },
+      });
+    });
+
     test("an answer over the limit is an error that names it, at once", async () => {
       const client = await open({ messageBytes: LIMIT_BYTES });
       // Four times as long on the way back.

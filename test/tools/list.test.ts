@@ -341,7 +341,13 @@ describe("mcp_list of a server", () => {
       expect((await host.callFailure(named, "echo")).message).toMatch(
         /Give server and tool separately: "one", "echo"\.$/,
       );
-    expect((await host.callFailure("other.echo", "echo")).message).not.toContain("apart");
+    expect((await host.callFailure("other.echo", "echo")).message).not.toContain("separately");
+  });
+
+  test("does not split a server's name that names no tool, even beside an entry without a name", async () => {
+    const host = make().serve("one", "processes", "plain").serve("", "processes", "plain");
+    for (const named of ["other", "other.echo", ".echo"])
+      expect((await host.callFailure(named, "echo")).message).not.toContain("separately");
   });
 
   test("sends calls of one tool name to the server that was named [E10]", async () => {
