@@ -212,6 +212,10 @@ export const SESSION_OVER = "The session seems to be over: the next call starts 
 /** A hint where no event stream of the first revision's transport is. */
 export const NO_EVENT_STREAM = 'Check its url, often /sse; a server at /mcp wants "type": "http" in its entry.';
 
+/** A hint where that transport's own endpoint refuses messages. */
+export const REFUSED_AT_ENDPOINT =
+  "It speaks the HTTP+SSE transport of the first revision, but refuses what is sent to the endpoint that it names.";
+
 /** What is told of a config entry, and reads otherwise where there is none. */
 export const ENTRY_WORDS = {
   command: 'Check "command" in its entry, and PATH.',

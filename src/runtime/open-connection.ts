@@ -62,11 +62,17 @@ async function openSession(factory: TransportFactory, options: ConnectOptions): 
   } catch (error) {
     if (factory.createLegacy === undefined || !mayBeLegacy(factory.rejectionOf(error), options.limits)) throw error;
     if (factory.named) throw await clearest(factory.createLegacy, options, error);
+    const { createLegacy } = factory;
+    let spoken = false;
+    const create = (): Transport =>
+      createLegacy(() => {
+        spoken = true;
+      });
     try {
-      return await connect({ ...options, create: factory.createLegacy });
+      return await connect({ ...options, create });
     } catch (legacyError) {
-      // The fallback was only a guess: unless the caller cancelled, the first refusal is the error that helps.
-      throw options.cancellation.cancelled ? legacyError : error;
+      // The fallback was only a guess: unless it was right, or the caller cancelled, the first refusal is the error that helps.
+      throw spoken || options.cancellation.cancelled ? legacyError : error;
     }
   }
 }

@@ -30,6 +30,6 @@ export function transportFactory(spec: ServerSpec, { limits, redactor, signIn }:
   // The old transport is only a guess here: a server that keeps the connection open and says nothing must not delay the error
   // for long.
   const guessing = { ...options, limits: { ...limits, endpointMs: Math.min(limits.endpointMs, GUESS_MS) } };
-  const createLegacy = (): Transport => new LegacySseTransport(guessing);
+  const createLegacy = (onSpoken?: () => void): Transport => new LegacySseTransport(guessing, onSpoken);
   return { create: () => new HttpTransport(options), createLegacy, named: transport === "http", rejectionOf };
 }

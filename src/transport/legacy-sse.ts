@@ -1,7 +1,7 @@
 import { Cancellation } from "../cancellation.ts";
 import { defined } from "../defined.ts";
 import { AdapterError, isAdapterError, isSituation, reasonOf } from "../errors.ts";
-import { NO_EVENT_STREAM } from "../messages.ts";
+import { NO_EVENT_STREAM, REFUSED_AT_ENDPOINT } from "../messages.ts";
 import { PersonWait } from "../person-wait.ts";
 import type { Wire } from "../protocol/dialect.ts";
 import type { JsonRpcMessage } from "../protocol/jsonrpc.ts";
@@ -28,6 +28,7 @@ export class LegacySseTransport implements Transport {
   readonly ownStream = false;
   readonly #client: HttpClient;
   readonly #wait: PersonWait;
+  readonly #onSpoken: (() => void) | undefined;
   /** Ends the stream before the endpoint is known. */
   readonly #givenUp = new Cancellation();
   #sink: Sink | undefined;
@@ -39,8 +40,9 @@ export class LegacySseTransport implements Transport {
   #closed = false;
 
   /** @throws AdapterError `config.url`. */
-  constructor(options: HttpTransportOptions) {
+  constructor(options: HttpTransportOptions, onSpoken?: () => void) {
     this.#client = new HttpClient(options);
+    this.#onSpoken = onSpoken;
     this.#wait = options.signIn?.wait ?? new PersonWait();
   }
 
@@ -93,7 +95,7 @@ export class LegacySseTransport implements Transport {
         message,
         label: labelOf(message),
         inSession: true,
-      });
+      }).catch(withHint(REFUSED_AT_ENDPOINT));
       this.#sink?.message(answer);
     });
   }
@@ -127,7 +129,9 @@ export class LegacySseTransport implements Transport {
   async #read(response: HttpResponse, opened: () => void): Promise<void> {
     const { server, limits, url } = this.#client;
     if (!response.ok) {
-      await readRefusal(response, { server, limits, url, label: STREAM, inSession: false }).catch(withHint);
+      await readRefusal(response, { server, limits, url, label: STREAM, inSession: false }).catch(
+        withHint(NO_EVENT_STREAM),
+      );
       return;
     }
     if (response.contentType !== "text/event-stream") {
@@ -142,6 +146,7 @@ export class LegacySseTransport implements Transport {
         this.#endpoint = this.#endpointOf(event);
         // An idle connection is no reason for Node to stay; who waits for an answer holds a clock.
         response.unref();
+        this.#onSpoken?.();
         opened();
       } else if (
         this.#endpoint !== undefined &&
@@ -203,7 +208,9 @@ export class LegacySseTransport implements Transport {
   }
 }
 
-function withHint(error: unknown): never {
-  if (!isSituation(error, "http.status") || !NOT_HERE.has(error.details.status)) throw error;
-  throw new AdapterError("http.status", { ...error.details, hint: NO_EVENT_STREAM }, { cause: error });
+function withHint(hint: string): (error: unknown) => never {
+  return (error) => {
+    if (!isSituation(error, "http.status") || !NOT_HERE.has(error.details.status)) throw error;
+    throw new AdapterError("http.status", { ...error.details, hint }, { cause: error });
+  };
 }

@@ -78,8 +78,11 @@ export interface Transport {
 /** How transports for one server are created. */
 export interface TransportFactory {
   readonly create: () => Transport;
-  /** The transport of the first revision, for a server that refuses the present one; absent where it cannot apply. */
-  readonly createLegacy?: () => Transport;
+  /**
+   * The transport of the first revision, for a server that refuses the present one; absent where it cannot apply.
+   * `onSpoken` is told once the server has shown that it speaks it.
+   */
+  readonly createLegacy?: (onSpoken?: () => void) => Transport;
   /** The entry names its transport: another is recognised, so that it can be named, and not used. */
   readonly named?: boolean;
   /** The refusal that an error stands for, if it stands for one. */

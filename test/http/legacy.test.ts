@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import type { JsonRpcMessage } from "../../src/protocol/jsonrpc.ts";
 import { FaultServer } from "../support/http-fault-server.ts";
@@ -97,6 +98,24 @@ describe("a URL that speaks only the transport of 2024-11-05 [G03]", () => {
     expect(connections).toMatchObject([{ server: "old", protocolVersion: "2024-11-05" }]);
     await host.shutdown();
     await waitFor("the stream is closed", () => server.sockets.size === 0);
+  });
+
+  test("is named where it opens its event stream but refuses what is sent to the endpoint that it names", async () => {
+    const refusing = (_: JsonRpcMessage, response: ServerResponse): void => void response.writeHead(405).end("POST no");
+    for (const entry of [{}, { type: "sse" }]) {
+      const { host } = await setUp(entry, { onPost: refusing });
+      const { code, message, details } = await host.callFailure("old", "echo");
+      expect([code, details?.["status"]]).toEqual(["http_error", 405]);
+      expect(message).toContain("HTTP+SSE");
+      expect(message).not.toContain("/mcp");
+    }
+  });
+
+  test("and then breaks off is told of as that, not as the POST that it refused before", async () => {
+    const { host } = await setUp({}, { onMessage: (_, stream) => void stream.response.destroy() });
+    const { code, message } = await host.callFailure("old", "echo");
+    expect(code).toBe("connect_failed");
+    expect(message).toContain("event stream broke off");
   });
 
   test.each(["not-found", "no-post"])("is not what refuses a POST for another reason (%s)", async (scenario) => {
