@@ -10,6 +10,9 @@ export class PersonWait {
   /** The message for callers that join the wait later; undefined until it is known what is waited for. */
   said: string | undefined;
 
+  /** How often a person was asked to sign in since the connection was last unused. */
+  asked = 0;
+
   /** Begins a wait; the returned function ends it, once. */
   begin(): () => void {
     this.#waiting++;

@@ -1,5 +1,6 @@
 import { cut } from "../cut.ts";
 import type { Limits } from "../limits.ts";
+import type { PersonWait } from "../person-wait.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import { LISTS, type ListKind } from "../session/catalog.ts";
 import type { InputPort } from "../session/input.ts";
@@ -21,11 +22,19 @@ export class Connection {
   readonly limits: Limits;
   /** It was closed on purpose: a request that fails because of that must not reconnect. */
   isDropped = false;
+  readonly #wait: PersonWait | undefined;
   readonly #listings = new Map<ListKind, Listing>();
   #users = 0;
   #onFree: (() => void) | undefined;
 
-  constructor(options: { spec: ServerSpec; session: Session; input: InputPort; limits: Limits }) {
+  constructor(options: {
+    spec: ServerSpec;
+    session: Session;
+    input: InputPort;
+    limits: Limits;
+    wait?: PersonWait | undefined;
+  }) {
+    this.#wait = options.wait;
     this.spec = options.spec;
     this.session = options.session;
     this.input = options.input;
@@ -39,6 +48,8 @@ export class Connection {
 
   release(): void {
     this.#users--;
+    // Who calls next may be asked anew.
+    if (this.#users === 0 && this.#wait !== undefined) this.#wait.asked = 0;
     if (this.#onFree !== undefined) this.#tellFree();
   }
 

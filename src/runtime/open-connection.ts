@@ -51,7 +51,7 @@ export function connector(options: OpenConnectionOptions): Connect {
       rejectionOf: factory.rejectionOf,
       create: factory.create,
     });
-    return new Connection({ spec, session, input, limits });
+    return new Connection({ spec, session, input, limits, wait: attempt.wait });
   };
 }
 

@@ -51,7 +51,7 @@ export class SignIns {
       url: endpoint.url,
       ...(endpoint.oauth ? { settings: endpoint.oauth } : {}),
       store: this.#store,
-      ...openUrl(services, server, options.scope),
+      ...openUrl(services, server, options),
       onWaiting,
       clientInfo,
       limits,
@@ -76,9 +76,14 @@ export class SignIns {
 function openUrl(
   services: HostServices,
   server: string,
-  scope: Scope,
+  { scope, wait }: SignInOptions,
 ): { openUrl?: (url: string, signal: AbortSignal) => Promise<void> } {
   const open = services.openUrl;
   if (open === undefined) return {};
-  return { openUrl: (url, signal) => open(url, serverContext(server, scope, signal)) };
+  return {
+    openUrl: (url, signal) => {
+      wait.asked++;
+      return open(url, serverContext(server, scope, signal));
+    },
+  };
 }

@@ -144,7 +144,9 @@ export class HttpClient {
     let outcome = refusal ?? (await this.#authorizedOnce(request, receive));
     for (let authorizations = 0; outcome instanceof Challenged; authorizations++) {
       const { challenge }: Challenged = outcome;
-      if (signIn === undefined || quiet || authorizations >= limits.authorizations) throw this.#refused(challenge);
+      // A call takes several messages, and each may want another permission: nobody is asked for more than the limit together.
+      const asked = Math.max(authorizations, signIn?.wait?.asked ?? 0);
+      if (signIn === undefined || quiet || asked >= limits.authorizations) throw this.#refused(challenge);
       const authorizer = this.#authorizer ?? (await this.#loadAuthorizer(signIn.load));
       await authorizer.challenge(challenge, new RequestWait(request.cancel, this.#stop.signal).signal);
       this.#checkRunning();

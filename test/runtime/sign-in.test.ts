@@ -82,6 +82,37 @@ describe("a call whose sign-in needs a person who cannot be reached", () => {
   });
 });
 
+describe("a server that demands a new permission for each of its messages", () => {
+  test("has a person asked three times within one call, however many messages that takes, and as often for the next", async () => {
+    let demanded = 0;
+    const refused = new Map<string, number>();
+    resource.overrides.set(resource.path, ({ method: httpMethod, text, headers }, response) => {
+      if (httpMethod !== "POST") return void response.writeHead(405).end();
+      const { id, method } = JSON.parse(text) as { id?: number; method: string };
+      const times = refused.get(method) ?? 0;
+      if (id === undefined) return void response.writeHead(202).end();
+      if (headers.authorization === undefined) return resource.refuse(response, 401, resource.challenge());
+      if (times === 2) return json(response, 200, { jsonrpc: "2.0", id, result: RESULTS[method] ?? {} });
+      refused.set(method, times + 1);
+      const scope = `s${++demanded}`;
+      resource.refuse(response, 403, `error="insufficient_scope", scope="${scope}", ${resource.challenge()}`);
+    });
+    const opened: string[] = [];
+    const openUrl = async (address: string): Promise<void> => {
+      opened.push(address);
+      await browse(address);
+    };
+    const host = make({ services: { openUrl } }).configure("remote", { url: resource.url });
+    process.env["XDG_DATA_HOME"] = host.folder;
+    expect((await host.callFailure("remote", "echo")).code).toBe("auth_required");
+    expect(opened).toHaveLength(3);
+    expect(sent("tools/call")).toEqual([]);
+    expect(textOf(await host.call("remote", "echo"))).toBe("done");
+    expect(opened.length).toBeLessThanOrEqual(6);
+    expect(sent("tools/call")).toHaveLength(3);
+  });
+});
+
 test.each([
   ["is refused", ["initialize", "notifications/initialized", "tools/list"]],
   ["waits for the same connection", []],
