@@ -49,17 +49,19 @@ export class Ps implements Processes {
   #table(maxAgeMs: number): ReadonlyMap<number, Row> {
     const begin = clock.now();
     if (begin - this.#readAt < maxAgeMs) return this.#rows;
-    this.#rows = readTable(this.#program);
+    // A run that failed says nothing of any process: where it fails again, what was known before still holds.
+    this.#rows = readTable(this.#program) ?? readTable(this.#program) ?? this.#rows;
     this.#readAt = clock.now();
     this.#tookMs = this.#readAt - begin;
     return this.#rows;
   }
 }
 
-function readTable(program: string): ReadonlyMap<number, Row> {
+/** `undefined` if the run failed, as on a machine that is so busy that it takes too long. */
+function readTable(program: string): ReadonlyMap<number, Row> | undefined {
   const rows = new Map<number, Row>();
   const bounds = { timeout: TIMEOUT_MS, maxBuffer: MAX_BYTES } as const;
-  const { stdout } = builtin("node:child_process").spawnSync(program, ["-A", ...COLUMNS], {
+  const { stdout, status } = builtin("node:child_process").spawnSync(program, ["-A", ...COLUMNS], {
     ...bounds,
     env: { LC_ALL: "C" },
     encoding: "latin1",
@@ -69,5 +71,5 @@ function readTable(program: string): ReadonlyMap<number, Row> {
     const [, pid, parent, , startedAt = ""] = ROW.exec(line) ?? [];
     if (pid !== undefined) rows.set(Number(pid), { parent: Number(parent), startedAt });
   }
-  return rows;
+  return rows.size > 0 && status === 0 ? rows : undefined;
 }

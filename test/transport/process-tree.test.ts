@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
@@ -17,7 +17,8 @@ const posix = process.platform === "win32" ? describe.skip : describe;
 const linux = process.platform === "linux" ? describe : describe.skip;
 /** Of macOS and the BSDs; Linux has the program, too, mostly. */
 const WAYS: [string, Processes][] = [["this system's way", PROCESSES]];
-if (process.platform === "linux" && existsSync("/bin/ps")) WAYS.push(["ps", new Ps()]);
+const hasPs = process.platform === "linux" && existsSync("/bin/ps");
+if (hasPs) WAYS.push(["ps", new Ps()]);
 let folder: string;
 const children: ChildProcess[] = [];
 const outsiders: number[] = [];
@@ -183,6 +184,33 @@ posix.each(WAYS)("the descendants of a process, found by %s", (_, processes) => 
   test("of a process that is gone are none", () => {
     expect(descendants(4_000_000, processes)).toEqual([]);
     expect(isSameProcess({ pid: 4_000_000, startedAt: "1" }, processes)).toBe(false);
+  });
+});
+
+(hasPs ? describe : describe.skip)("a ps that fails", () => {
+  /** Fails in each of these runs, counted from 0. */
+  function failing(runs: string): Ps {
+    const [program, count] = [join(folder, "ps"), join(folder, "count")];
+    const lines = [
+      "#!/bin/sh",
+      `read n < '${count}'`,
+      `echo $((n + 1)) > '${count}'`,
+      `case $n in ${runs}) exit 1;; esac`,
+      'exec /bin/ps "$@"',
+    ];
+    writeFileSync(count, "0\n");
+    writeFileSync(program, lines.join("\n"), { mode: 0o755 });
+    return new Ps(program);
+  }
+
+  test.each([
+    ["once at first", "0"],
+    ["ever after", "[1-9]*"],
+    ["now and then", "0|*[2468]"],
+  ])("%s is not taken for the end of a process", async (_, runs) => {
+    const child = await start("setsid-grandchild", 2);
+    await stop(child, false, LIMITS, failing(runs));
+    expect(pids().filter(isAlive)).toEqual([]);
   });
 });
 
