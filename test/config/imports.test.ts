@@ -3,6 +3,7 @@ import { join, sep } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { claudeCode } from "../../src/config/imports/claude-code.ts";
 import { findImports, toOurFormat } from "../../src/config/imports/find.ts";
+import { gemini } from "../../src/config/imports/gemini.ts";
 import { DIALECTS } from "../../src/config/imports/read.ts";
 import { placeOf } from "../../src/config/place.ts";
 import type { ConfigStoreOptions, ConfigView } from "../../src/config/store.ts";
@@ -256,6 +257,16 @@ describe("vscode", () => {
 });
 
 describe("codex", () => {
+  it("takes over any number of headers that name variables, and keeps nobody waiting", async () => {
+    const headers = Array.from({ length: 20_000 }, (_, at) => `h${at} = "TOKEN"`);
+    const table = "[mcp_servers.a.env_http_headers]";
+    place.user(".codex/config.toml", ['[mcp_servers.a]\nurl = "https://h/"', table, ...headers].join("\n"));
+    const began = process.cpuUsage();
+    const { endpoint } = specOf(await imported("codex"), "a");
+    expect(process.cpuUsage(began).user).toBeLessThan(2_000_000);
+    expect(endpoint.kind === "http" && Object.keys(endpoint.headers)).toHaveLength(headers.length);
+  });
+
   it("gives its servers from TOML, with variables by name and its small environment", async () => {
     place.user(
       ".codex/config.toml",
@@ -623,6 +634,21 @@ describe("zed", () => {
 });
 
 describe("gemini", () => {
+  it("finds each server in its lists at once, however long they are", async () => {
+    let compared = 0;
+    const names = Array.from({ length: 100 }, (_, at) => `s${at}`);
+    const excluded = new Proxy(names, {
+      get: (list, key, self) => {
+        if (typeof key === "string" && /^\d/.test(key)) compared++;
+        return Reflect.get(list, key, self);
+      },
+    });
+    const mcpServers = Object.fromEntries(names.map((name) => [name, { command: "x" }]));
+    const servers = [...gemini.servers({ mcpServers, mcp: { excluded } }, placeOf(place))];
+    expect(servers.every(({ raw }) => (raw as { enabled?: boolean }).enabled === false)).toBe(true);
+    expect(compared).toBeLessThanOrEqual(2 * names.length);
+  });
+
   it("gives its servers, with httpUrl, $X and milliseconds, as far as they are allowed", async () => {
     place.user(".gemini/settings.json", {
       mcp: { allowed: ["local", "stream", "events", "google", "tcp"], excluded: ["events"] },

@@ -31,10 +31,10 @@ function read(name: string, server: Json, cwd: string, callback: unknown): Impor
     .put("excludeTools", server.disabled_tools)
     .unsupported("bearer_token", "is not read; name a variable with bearer_token_env_var");
   if (server.command !== undefined) draft.put("inheritEnv", variableNames(env_vars));
-  if (typeof bearer_token_env_var === "string") draft.addHeader("Authorization", `Bearer \${${bearer_token_env_var}}`);
-  for (const [header, variable] of Object.entries(isObject(env_http_headers) ? env_http_headers : {})) {
-    draft.addHeader(header, `\${${String(variable)}}`);
-  }
+  if (typeof bearer_token_env_var === "string")
+    draft.addHeaders([["Authorization", `Bearer \${${bearer_token_env_var}}`]]);
+  if (isObject(env_http_headers))
+    draft.addHeaders(Object.entries(env_http_headers).map(([name, variable]) => [name, `\${${String(variable)}}`]));
   return oauth(draft, server, callback).as(name);
 }
 

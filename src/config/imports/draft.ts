@@ -39,10 +39,11 @@ export class Draft {
     return this;
   }
 
-  /** Adds a header whose value is in our format already. */
-  addHeader(name: string, value: string): this {
+  /** Adds headers whose values are in our format already. */
+  addHeaders(headers: Iterable<readonly [name: string, value: string]>): this {
     const before = this.#raw.headers;
-    this.#raw.headers = Object.fromEntries([...Object.entries(isObject(before) ? before : {}), [name, value]]);
+    const all = [...Object.entries(isObject(before) ? before : {}), ...headers];
+    if (all.length > 0) this.#raw.headers = Object.fromEntries(all);
     return this;
   }
 

@@ -39,8 +39,10 @@ function allowance(document: Json): (name: string) => boolean {
   const { allowed = document.allowMCPServers, excluded = document.excludeMCPServers } = isObject(document.mcp)
     ? document.mcp
     : {};
-  return (name) =>
-    !(Array.isArray(allowed) && !allowed.includes(name)) && !(Array.isArray(excluded) && excluded.includes(name));
+  const [listed, hidden] = [allowed, excluded].map((names) =>
+    Array.isArray(names) ? new Set<unknown>(names) : undefined,
+  );
+  return (name) => listed?.has(name) !== false && hidden?.has(name) !== true;
 }
 
 function settings({ clientId, clientSecret, scopes, redirectUri, audiences }: Json): Json {
