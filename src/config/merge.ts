@@ -12,6 +12,9 @@ import type { Json } from "./json.ts";
 import { misspeltFields } from "./misspelt.ts";
 import type { ShapeCheck } from "./shape.ts";
 
+/** Problems with the entries of one file that are told. */
+const MAX_TOLD = 100;
+
 export interface MergeContext {
   readonly limits: Limits;
   readonly shape: ShapeCheck;
@@ -48,25 +51,41 @@ export function merge(candidates: readonly Candidate[], context: MergeContext): 
   }
   const servers = new Map<string, ConfigEntry>();
   const made = new Map<string, ConfigEntry>();
-  const problems: ConfigProblem[] = [];
+  const problems = new Problems();
   for (const [name, stack] of stacks) {
-    problems.push(...misspelt(stack.base));
+    tellMisspelt(stack.base, problems);
     const settings = settingsOf(stack, context, problems);
     const source = JSON.stringify([stack.base, stack.overrides, context.trust, context.maxResultBytes]);
     const entry = context.known.get(source) ?? build(stack.base, settings, context);
     servers.set(name, entry);
     made.set(source, entry);
   }
-  return { servers, problems, made };
+  return { servers, problems: problems.all, made };
+}
+
+/** What is wrong with the entries of each file, up to a number that can be read: a file may be full of it. */
+class Problems {
+  readonly all: ConfigProblem[] = [];
+  readonly #told = new Map<string, number>();
+
+  /** Makes the error only if it is told. */
+  add(configPath: string, error: () => AdapterError): void {
+    const told = this.#told.get(configPath) ?? 0;
+    if (told > MAX_TOLD) return;
+    this.#told.set(configPath, told + 1);
+    const reason = `more is wrong with its entries than the ${MAX_TOLD} problems that are told`;
+    const made = told < MAX_TOLD ? error() : new AdapterError("config.ignored", { configPath, reason });
+    this.all.push({ configPath, error: made });
+  }
 }
 
 /** A misspelt `excludeTools` would leave callable what its author wanted hidden, and nobody would know. */
-function misspelt({ name: server, configPath, raw, refused }: Candidate): ConfigProblem[] {
-  if (refused !== undefined || !isObject(raw)) return [];
-  return misspeltFields(raw).map(([field, advice]) => {
+function tellMisspelt({ name: server, configPath, raw, refused }: Candidate, problems: Problems): void {
+  if (refused !== undefined || !isObject(raw)) return;
+  for (const [field, advice] of misspeltFields(raw)) {
     const reason = `is not read; ${advice}`;
-    return { configPath, error: new AdapterError("config.entry", { server, configPath, field, reason }) };
-  });
+    problems.add(configPath, () => new AdapterError("config.entry", { server, configPath, field, reason }));
+  }
 }
 
 interface Settings {
@@ -78,7 +97,7 @@ interface Settings {
 }
 
 /** What the overrides of one entry come to. A bad override is a problem of its file; the entry stays as it was. */
-function settingsOf({ base, overrides }: Stack, context: MergeContext, problems: ConfigProblem[]): Settings {
+function settingsOf({ base, overrides }: Stack, context: MergeContext, problems: Problems): Settings {
   let settings: Settings = { overrides: {}, autoApproveFrom: undefined, enabledBy: undefined, switchedIn: undefined };
   let enabled = enabledIn(base.raw);
   for (const { from, raw } of overrides) {
@@ -87,8 +106,8 @@ function settingsOf({ base, overrides }: Stack, context: MergeContext, problems:
     if (foreign.length > 0) {
       const reason =
         "is ignored: without command or url an entry changes only enabled, timeout, exposure and autoApprove";
-      const error = new AdapterError("config.entry", { server, configPath, field: foreign.join(", "), reason });
-      problems.push({ configPath, error });
+      const field = foreign.join(", ");
+      problems.add(configPath, () => new AdapterError("config.entry", { server, configPath, field, reason }));
     }
     try {
       const found = checkOverrides(raw, { ...context, server, configPath });
@@ -104,7 +123,7 @@ function settingsOf({ base, overrides }: Stack, context: MergeContext, problems:
       };
     } catch (error) {
       if (!isAdapterError(error)) throw error;
-      problems.push({ configPath, error });
+      problems.add(configPath, () => error);
     }
   }
   return settings;

@@ -413,3 +413,16 @@ describe("top-level fields", () => {
     expect(specOf(view)).not.toHaveProperty("trust");
   });
 });
+
+it.each([
+  ["misspelt fields", { command: "x", Args: 0 }],
+  ["fields that an entry without an endpoint may not have", { extra: 0 }],
+  ["overrides that are broken", { enabled: 0 }],
+])("of %s a hundred are told for one file, and that there are more", async (_, raw) => {
+  const names = Array.from({ length: 1000 }, (_, at) => `s${at}`);
+  place.user(".rpi/mcp.json", { mcpServers: Object.fromEntries(names.map((name) => [name, { command: "x" }])) });
+  const path = place.project(".rpi/mcp.json", { mcpServers: Object.fromEntries(names.map((name) => [name, raw])) });
+  const told = messages(await place.load()).filter((message) => message.includes(path));
+  expect(told).toHaveLength(101);
+  expect(told.at(-1)).toContain("more is wrong with its entries than the 100 problems that are told");
+});

@@ -42,7 +42,20 @@ async function refusal(server: unknown): Promise<string> {
   return (view.servers.get("bad")?.error?.message ?? "").replace(/^.*?mcp\.json: /, "");
 }
 
+it("of a plugin's unknown fields a hundred are told", async () => {
+  const unknown = Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`x${at}`, 0]));
+  expect(messages(await installed({}, unknown))).toHaveLength(100);
+});
+
 describe("a plugin's program", () => {
+  it.each(["command", "cwd"])(
+    "is refused for a %s of megabytes before any folder of it is looked for",
+    async (field) => {
+      const server = { type: "stdio", command: "x", [field]: `./${"a/".repeat(200_000)}` };
+      expect(await refusal(server)).toBe(`${field} is longer than 4096 characters.`);
+    },
+  );
+
   it("is found in the plugin, with its folders filled in and nothing else expanded", async () => {
     Object.assign(place.env, { NAME: "name" });
     const view = await installed({

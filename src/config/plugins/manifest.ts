@@ -8,6 +8,9 @@ const NAME = /^(?=.{1,64}$)[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/;
 const TEXTS = ["version", "description", "homepage", "repository", "license"];
 const FIELDS = ["$schema", "name", ...TEXTS, "author", "keywords", "extensions"];
 
+/** Unknown fields that are told: a file may be full of them. */
+const MAX_TOLD = 100;
+
 export interface Manifest {
   readonly name: string;
   /** What is reported but does not stop the plugin. */
@@ -36,6 +39,7 @@ export function readManifest(value: unknown, configPath: string): Manifest {
   }
   const notes = Object.keys(value)
     .filter((key) => !FIELDS.includes(key))
+    .slice(0, MAX_TOLD)
     .map((key) => shape(`${quote(key)} is not known; it is ignored`));
   if (extensions !== undefined && !isObject(extensions))
     notes.push(shape("extensions must be an object; it is ignored"));

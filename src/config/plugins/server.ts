@@ -18,6 +18,8 @@ const VARIANTS: Readonly<Record<string, readonly string[]>> = {
   sse: ["type", "url", "headers"],
 };
 const RESERVED = ["PLUGIN_ROOT", "PLUGIN_DATA"];
+/** Of a program or a folder: a file may name one of megabytes, and each folder on the way is looked for. */
+const PATH_CHARACTERS = 4096;
 /** The first segment decides: a bare name, or a path from the plugin root. */
 const BARE = /^[^/\\]+$/;
 const ROOTED = /^(?:\.\/|\$\{PLUGIN_(?:ROOT|DATA)\}(?:\/|$))/;
@@ -57,7 +59,7 @@ function program(value: Json, folders: PluginFolders, refuse: Refuse): Json {
 function commandOf(command: string, { root }: PluginFolders, refuse: Refuse): string {
   if (BARE.test(command) && command !== ".." && command !== ".") return command;
   if (!command.startsWith("./")) throw refuse("command", 'must be a bare name or a path that begins with "./"');
-  const path = resolve(root, command);
+  const path = pathOf(root, command, "command", refuse);
   if (!isInside(root, path)) throw refuse("command", "lies outside the plugin");
   return path;
 }
@@ -66,9 +68,15 @@ function workingFolder(cwd: unknown, { root, data }: PluginFolders, refuse: Refu
   if (typeof cwd !== "string" || !ROOTED.test(cwd)) {
     throw refuse("cwd", 'must begin with "./", "${PLUGIN_ROOT}" or "${PLUGIN_DATA}"');
   }
-  const path = resolve(root, expandPlaceholders(cwd, { root, data }));
+  const path = pathOf(root, expandPlaceholders(cwd, { root, data }), "cwd", refuse);
   const base = cwd.startsWith("${PLUGIN_DATA}") ? data : root;
   if (!isInside(base, path)) throw refuse("cwd", "lies outside the plugin's folders");
+  return path;
+}
+
+function pathOf(root: string, written: string, field: string, refuse: Refuse): string {
+  const path = resolve(root, written);
+  if (path.length > PATH_CHARACTERS) throw refuse(field, `is longer than ${PATH_CHARACTERS} characters`);
   return path;
 }
 
