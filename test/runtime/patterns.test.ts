@@ -28,6 +28,21 @@ describe("patterns of tool names", () => {
     expect(matchesAny(["write", "read"], "read")).toBe(true);
   });
 
+  test("that are names are not looked through for each tool", () => {
+    let read = 0;
+    const names = new Proxy(
+      Array.from({ length: 100 }, (_, at) => `t${at}`),
+      {
+        get: (list, key, self) => {
+          if (typeof key === "string" && /^\d/.test(key)) read++;
+          return Reflect.get(list, key, self);
+        },
+      },
+    );
+    for (let at = 0; at < 1000; at++) expect(matchesAny(names, `t${at}`)).toBe(at < 100);
+    expect(read).toBeLessThanOrEqual(2 * names.length);
+  });
+
   test("take linear time", () => {
     const begin = performance.now();
     matchesAny(["*a*a*a*a*a*a*a*a*a*a*b"], "a".repeat(200_000));
