@@ -28,7 +28,7 @@ export class Expansion {
   readonly #owner: Owner;
   readonly #env: NodeJS.ProcessEnv;
   readonly #platform: NodeJS.Platform;
-  #given: Readonly<Record<string, string>> = {};
+  #given: (name: string) => string | undefined = () => undefined;
   #characters = 0;
 
   constructor(owner: Owner, env: NodeJS.ProcessEnv, platform: NodeJS.Platform) {
@@ -44,7 +44,11 @@ export class Expansion {
 
   /** Has what is expanded from now on use these, too, where the environment has no variable of the name. */
   give(variables: Readonly<Record<string, string>>): void {
-    this.#given = variables;
+    // An entry may give as many as it asks for: on Windows they are not looked through for each.
+    const folded = new Map<string, string>();
+    if (this.#platform === "win32")
+      for (const [name, value] of Object.entries(variables).reverse()) folded.set(name.toUpperCase(), value);
+    this.#given = (name) => (Object.hasOwn(variables, name) ? variables[name] : folded.get(name.toUpperCase()));
   }
 
   #expanded(text: string, field: string, depth: number): string {
@@ -76,7 +80,7 @@ export class Expansion {
     }
     const inherited = variable(this.#env, name, this.#platform);
     this.used.set(name, inherited);
-    const value = inherited ?? variable(this.#given, name, this.#platform);
+    const value = inherited ?? this.#given(name);
     if (split !== -1 && (value === undefined || value === "")) {
       if (depth === MAX_NESTING) throw this.#refuse(field, `nests defaults more than ${MAX_NESTING} levels deep`);
       return this.#expanded(named.slice(split + DEFAULT.length), field, depth + 1);

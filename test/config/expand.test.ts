@@ -116,3 +116,32 @@ describe("what was looked at", () => {
     ]);
   });
 });
+
+describe("the variables that an entry gives itself", () => {
+  const give = (variables: Record<string, string>): Expansion => {
+    const expansion = new Expansion({ server: "s", configPath: "/c.json" }, {}, "win32");
+    expansion.give(variables);
+    return expansion;
+  };
+
+  it("count without case on Windows, the very name before others and the first of those", () => {
+    const expansion = give({ One: "1", ONE: "2", Two: "3", TWO: "4" });
+    expect(expansion.text("${ONE} ${One} ${one} ${two}", "args[0]")).toBe("2 1 1 3");
+  });
+
+  it("are looked through once, however many are asked for", () => {
+    let looks = 0;
+    const variables = new Proxy<Record<string, string>>(
+      { A: "one" },
+      {
+        ownKeys: (target) => {
+          looks++;
+          return Reflect.ownKeys(target);
+        },
+      },
+    );
+    const expansion = give(variables);
+    expect(expansion.text("${a}${B:-}".repeat(100), "args[0]")).toBe("one".repeat(100));
+    expect(looks).toBeLessThanOrEqual(1);
+  });
+});

@@ -644,7 +644,7 @@ describe("gemini", () => {
       },
     });
     const mcpServers = Object.fromEntries(names.map((name) => [name, { command: "x" }]));
-    const servers = [...gemini.servers({ mcpServers, mcp: { excluded } }, placeOf(place))];
+    const servers = [...gemini.servers({ mcpServers, mcp: { excluded } }, placeOf({ ...place, platform: "linux" }))];
     expect(servers.every(({ raw }) => (raw as { enabled?: boolean }).enabled === false)).toBe(true);
     expect(compared).toBeLessThanOrEqual(2 * names.length);
   });
