@@ -73,7 +73,7 @@ class Problems {
     const told = this.#told.get(configPath) ?? 0;
     if (told > MAX_TOLD) return;
     this.#told.set(configPath, told + 1);
-    const reason = `more is wrong with its entries than the ${MAX_TOLD} problems that are told`;
+    const reason = `its entries have more problems than the ${MAX_TOLD} reported here`;
     const made = told < MAX_TOLD ? error() : new AdapterError("config.ignored", { configPath, reason });
     this.all.push({ configPath, error: made });
   }

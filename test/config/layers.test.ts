@@ -424,5 +424,5 @@ it.each([
   const path = place.project(".rpi/mcp.json", { mcpServers: Object.fromEntries(names.map((name) => [name, raw])) });
   const told = messages(await place.load()).filter((message) => message.includes(path));
   expect(told).toHaveLength(101);
-  expect(told.at(-1)).toContain("more is wrong with its entries than the 100 problems that are told");
+  expect(told.at(-1)).toContain("its entries have more problems than the 100 reported here");
 });
