@@ -1,6 +1,6 @@
 /** What word processors and chat programs make of `"`, and what other languages have in its place. */
-const QUOTE = /['`´‘’‚“”„‟′″«»＂]/;
-const DOUBLE_QUOTE = /[“”„‟″＂]/;
+const QUOTE = /['`\u00b4\u2018\u2019\u201a\u201c\u201d\u201e\u201f\u2032\u2033\u00ab\u00bb\uff02]/;
+const DOUBLE_QUOTE = /[\u201c\u201d\u201e\u201f\u2033\uff02]/;
 /** What pages have in place of a blank, or without a width. */
 const BLANK = /[\u00a0\u1680\u2000-\u200f\u2028-\u202f\u205f\u2060\u3000\ufeff]/;
 const CAPITAL = /^(?:true|false|null|none)\b/i;
