@@ -14,7 +14,8 @@ export function foreignVariables(raw: unknown): readonly (readonly [field: strin
   const look = (field: string, value: unknown, bare: boolean): void => {
     if (isObject(value)) for (const [key, item] of Object.entries(value)) look(`${field}.${key}`, item, bare);
     else if (Array.isArray(value)) for (const [at, item] of value.entries()) look(`${field}[${at}]`, item, bare);
-    else if (typeof value === "string") {
+    // Most have neither: the first use of a regular expression would be felt in a first call.
+    else if (typeof value === "string" && (value.includes("$") || value.includes("{env:"))) {
       const written = BRACED.test(value.replaceAll("${", ""))
         ? "{env:VAR}"
         : bare && BARE.test(value)
