@@ -96,7 +96,7 @@ async function resourceMetadata(
     // Some answer every address alike, or point to the metadata of their authorization server.
     if (found && json["resource"] !== undefined) {
       const other = otherResource(context, json);
-      if (other === undefined) return read(json);
+      if (other === undefined) return metadataOf(json);
       // What a stranger says of its own resources is no reason to distrust the server.
       if (!isElsewhere) throw failed(context, `the resource metadata at ${url.href} ${other}`);
       notes.push(`${shown}: it ${other}`);
@@ -140,7 +140,7 @@ function otherResource(context: AuthContext, { resource }: Record<string, unknow
   return `is for another resource (${named}), not for ${canonicalResource(context.url)}`;
 }
 
-function read(json: Record<string, unknown>): ResourceMetadata {
+function metadataOf(json: Record<string, unknown>): ResourceMetadata {
   const algorithms = strings(json["dpop_signing_alg_values_supported"]);
   const offered = algorithms !== undefined && algorithms.length > 0 ? "offered" : "unsaid";
   return {

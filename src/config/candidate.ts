@@ -20,6 +20,9 @@ export interface ConfigProblem {
   readonly error: AdapterError;
 }
 
+/** Problems of one kind that are reported for a file, which may be full of them. */
+export const PROBLEMS_TOLD = 100;
+
 /** Problems that are only warnings. */
 const HARMLESS: ReadonlySet<Situation> = new Set(["config.writable", "config.entry", "config.ignored"]);
 

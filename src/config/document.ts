@@ -2,6 +2,7 @@ import type { Trust } from "../contract.ts";
 import { AdapterError } from "../errors.ts";
 import { quote } from "../messages.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
+import { PROBLEMS_TOLD } from "./candidate.ts";
 import { foreignVariables } from "./foreign-variables.ts";
 import { adviceInstead } from "./instead.ts";
 import type { Json } from "./json.ts";
@@ -20,8 +21,6 @@ export interface Document {
 
 /** Each plugin is looked for at each call. */
 const MAX_LISTED = 100;
-/** Foreign variables that are told: a file may be full of them. */
-const MAX_TOLD = 100;
 /** `settings` are those of pi-mcp-adapter, which reads the same files. */
 const KNOWN = ["mcpServers", "imports", "pluginPaths", "trust", "maxResultBytes", "$schema", "settings"];
 
@@ -55,7 +54,7 @@ export function readDocument(value: unknown, configPath: string): Document {
     ([name, raw]) => [name, isObject(raw) ? inOurSpelling(name, raw) : raw] as const,
   );
   const foreign = servers.flatMap(([server, raw]) => foreignVariables(raw).map((found) => [server, ...found] as const));
-  for (const [server, field, reason] of foreign.slice(0, MAX_TOLD))
+  for (const [server, field, reason] of foreign.slice(0, PROBLEMS_TOLD))
     problems.push(new AdapterError("config.entry", { server, configPath, field, reason }));
   return {
     servers,

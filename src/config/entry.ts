@@ -1,7 +1,7 @@
 import { type AdapterError, isAdapterError } from "../errors.ts";
 import type { ServerSpec } from "../server-spec.ts";
 import type { CheckedEntry } from "./check.ts";
-import { variable } from "./expand.ts";
+import { lookUpIn } from "./expand.ts";
 import { type ExpandedSpec, expandEndpoint, expandSpec, type Provenance, type Surroundings } from "./spec.ts";
 import { summaryOf } from "./summary.ts";
 
@@ -133,6 +133,8 @@ function unchanged(
   env: NodeJS.ProcessEnv,
   platform: NodeJS.Platform,
 ): boolean {
-  for (const [name, value] of used) if (variable(env, name, platform) !== value) return false;
+  if (used.size === 0) return true;
+  const lookUp = lookUpIn(env, platform);
+  for (const [name, value] of used) if (lookUp(name) !== value) return false;
   return true;
 }

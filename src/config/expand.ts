@@ -26,15 +26,15 @@ const MAX_CHARACTERS = 2_097_152;
 export class Expansion {
   readonly used: Map<string, string | undefined> = new Map();
   readonly #owner: Owner;
-  readonly #env: NodeJS.ProcessEnv;
   readonly #platform: NodeJS.Platform;
-  #given: (name: string) => string | undefined = () => undefined;
+  readonly #inherited: LookUp;
+  #given: LookUp = () => undefined;
   #characters = 0;
 
   constructor(owner: Owner, env: NodeJS.ProcessEnv, platform: NodeJS.Platform) {
     this.#owner = owner;
-    this.#env = env;
     this.#platform = platform;
+    this.#inherited = lookUpIn(env, platform);
   }
 
   /** @throws AdapterError `config.variable` for an unset variable, `config.entry` for what is none, or too much of it. */
@@ -44,11 +44,7 @@ export class Expansion {
 
   /** Has what is expanded from now on use these, too, where the environment has no variable of the name. */
   give(variables: Readonly<Record<string, string>>): void {
-    // An entry may give as many as it asks for: on Windows they are not looked through for each.
-    const folded = new Map<string, string>();
-    if (this.#platform === "win32")
-      for (const [name, value] of Object.entries(variables).reverse()) folded.set(name.toUpperCase(), value);
-    this.#given = (name) => (Object.hasOwn(variables, name) ? variables[name] : folded.get(name.toUpperCase()));
+    this.#given = lookUpIn(variables, this.#platform);
   }
 
   #expanded(text: string, field: string, depth: number): string {
@@ -78,7 +74,7 @@ export class Expansion {
         : 'is not a variable; write "$${" for a literal "${"';
       throw this.#refuse(field, `has ${quoted(`\${${inner}}`)}, which ${reason}`);
     }
-    const inherited = variable(this.#env, name, this.#platform);
+    const inherited = this.#inherited(name);
     this.used.set(name, inherited);
     const value = inherited ?? this.#given(name);
     if (split !== -1 && (value === undefined || value === "")) {
@@ -97,18 +93,23 @@ export class Expansion {
   }
 }
 
-/** The variable's value; Windows compares names without case. */
-export function variable(
-  env: Readonly<NodeJS.ProcessEnv>,
-  name: string,
-  platform: NodeJS.Platform,
-): string | undefined {
-  const value: unknown = env[name];
-  if (typeof value === "string") return value; // `constructor` and the like come from the prototype and are no text.
-  if (platform !== "win32") return undefined;
-  const folded = name.toUpperCase();
-  for (const key of Object.keys(env)) if (key.toUpperCase() === folded) return env[key];
-  return undefined;
+type LookUp = (name: string) => string | undefined;
+
+/** Looks variables up by name. Windows compares names without case: all are gone through once for that, not for each name. */
+export function lookUpIn(variables: Readonly<NodeJS.ProcessEnv>, platform: NodeJS.Platform): LookUp {
+  let folded: Map<string, string | undefined> | undefined;
+  return (name) => {
+    const value: unknown = variables[name];
+    if (typeof value === "string") return value; // `constructor` and the like come from the prototype and are no text.
+    if (platform !== "win32") return undefined;
+    // Of names that differ only by case the first counts.
+    folded ??= new Map(
+      Object.keys(variables)
+        .reverse()
+        .map((key) => [key.toUpperCase(), variables[key]]),
+    );
+    return folded.get(name.toUpperCase());
+  };
 }
 
 /** Marks a text so that nothing in it is expanded. */

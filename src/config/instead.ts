@@ -32,7 +32,7 @@ export function adviceInstead(value: Json, fields: readonly string[]): string {
   return `write {"mcpServers": {${quote(first)}: {…}${fields.length > 1 ? ", …" : ""}}}`;
 }
 
-/** Crush has OpenCode's name, and Zed by now our way of writing them. */
+/** Crush has OpenCode's name for them, and writes them as we do; so does Zed. */
 function isAsOurs(servers: Json): boolean {
   return Object.values(servers).every(
     (server) =>

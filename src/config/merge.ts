@@ -5,15 +5,12 @@ import { AdapterError, isAdapterError, reasonOf } from "../errors.ts";
 import type { Limits } from "../limits.ts";
 import { isObject } from "../protocol/jsonrpc.ts";
 import type { ServerSpec } from "../server-spec.ts";
-import type { Candidate, ConfigProblem } from "./candidate.ts";
+import { type Candidate, type ConfigProblem, PROBLEMS_TOLD } from "./candidate.ts";
 import { checkEntry, checkOverrides, foreignKeys, isOverride, type Overrides } from "./check.ts";
 import { BrokenEntry, type ConfigEntry, type Environment, UsableEntry } from "./entry.ts";
 import type { Json } from "./json.ts";
 import { misspeltFields } from "./misspelt.ts";
 import type { ShapeCheck } from "./shape.ts";
-
-/** Problems with the entries of one file that are told. */
-const MAX_TOLD = 100;
 
 export interface MergeContext {
   readonly limits: Limits;
@@ -71,10 +68,10 @@ class Problems {
   /** Makes the error only if it is told. */
   add(configPath: string, error: () => AdapterError): void {
     const told = this.#told.get(configPath) ?? 0;
-    if (told > MAX_TOLD) return;
+    if (told > PROBLEMS_TOLD) return;
     this.#told.set(configPath, told + 1);
-    const reason = `its entries have more problems than the ${MAX_TOLD} reported here`;
-    const made = told < MAX_TOLD ? error() : new AdapterError("config.ignored", { configPath, reason });
+    const reason = `its entries have more problems than the ${PROBLEMS_TOLD} reported here`;
+    const made = told < PROBLEMS_TOLD ? error() : new AdapterError("config.ignored", { configPath, reason });
     this.all.push({ configPath, error: made });
   }
 }

@@ -267,12 +267,8 @@ class Line implements Sink {
 
   #send({ message, headers }: OpeningStep, answered: () => boolean, options: SendOptions = {}): Promise<void> {
     const { cancellation } = this.#options;
-    return this.transport.send(message, {
-      cancellation,
-      answered,
-      ...options,
-      ...(headers === undefined ? {} : { headers }),
-    });
+    const more = headers === undefined ? options : { ...options, headers };
+    return this.transport.send(message, { cancellation, answered, ...more });
   }
 
   #failed(error: unknown, step: OpeningStep): Probe {

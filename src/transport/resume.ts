@@ -1,6 +1,7 @@
 import { clearTimeout, setTimeout } from "node:timers";
 import type { Cancellation } from "../cancellation.ts";
 import { AdapterError, isAdapterError, isSituation } from "../errors.ts";
+import type { Situation } from "../messages.ts";
 import type { HttpClient } from "./client.ts";
 import type { HttpRequest } from "./pool.ts";
 import type { ReplyStream } from "./reply-stream.ts";
@@ -63,7 +64,7 @@ async function follow(response: HttpResponse, stream: ReplyStream, client: HttpC
 function outcomeUnknown(error: unknown): unknown {
   if (!isAdapterError(error) || error.code !== "auth_required") return error;
   const facts = { ...error.details, outcomeUnknown: true };
-  return new AdapterError(error.situation, facts as never, { cause: error.cause ?? error });
+  return new AdapterError<Situation>(error.situation, facts, { cause: error.cause ?? error });
 }
 
 function get(client: HttpClient, lastEventId: string, { headers, label, cancel }: ResumeRequest): HttpRequest {

@@ -2,7 +2,8 @@ import { once } from "node:events";
 import { stat } from "node:fs/promises";
 import { createServer } from "node:http";
 import { type AddressInfo, connect, Server, type Socket } from "node:net";
-import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
+import { afterEach, beforeEach, describe, expect, it, jest } from "@jest/globals";
+import { CallbackListener } from "../../src/auth/callback-listener.ts";
 import type { AuthContext } from "../../src/auth/context.ts";
 import { checkedUrl, exchange } from "../../src/auth/oauth-request.ts";
 import { workOver } from "../../src/auth/resource-state.ts";
@@ -537,6 +538,23 @@ describe("the person's side", () => {
       callback.hostname = "[::1]";
     };
     expect(await call(withBrowser(resource.url, { settings }).authorizer, resource.url)).toMatchObject({ status: 200 });
+  });
+
+  it("gives up where ten ports in a row are free at one address of localhost alone", async () => {
+    const listen = Server.prototype.listen;
+    let taken = 0;
+    const spy = jest.spyOn(Server.prototype, "listen").mockImplementation(function (this: Server, ...where: unknown[]) {
+      if (where[1] !== "::1") return Reflect.apply(listen, this, where) as Server;
+      taken++;
+      setImmediate(() => this.emit("error", Object.assign(new Error("listen EADDRINUSE"), { code: "EADDRINUSE" })));
+      return this;
+    });
+    try {
+      await expect(CallbackListener.open("http://localhost/callback", 0)).rejects.toThrow("EADDRINUSE");
+      expect(taken).toBe(10);
+    } finally {
+      spy.mockRestore();
+    }
   });
 
   it.each([

@@ -1,15 +1,13 @@
 import { AdapterError } from "../../errors.ts";
 import { quote } from "../../messages.ts";
 import { isObject } from "../../protocol/jsonrpc.ts";
+import { PROBLEMS_TOLD } from "../candidate.ts";
 
 const SCHEMA = "https://agent-plugins.org/schemas/1.0.0/plugin.schema.json";
 /** Section 5.5: 1-64 characters, alphanumeric at both ends. */
 const NAME = /^(?=.{1,64}$)[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/;
 const TEXTS = ["version", "description", "homepage", "repository", "license"];
 const FIELDS = ["$schema", "name", ...TEXTS, "author", "keywords", "extensions"];
-
-/** Unknown fields that are told: a file may be full of them. */
-const MAX_TOLD = 100;
 
 export interface Manifest {
   readonly name: string;
@@ -39,7 +37,7 @@ export function readManifest(value: unknown, configPath: string): Manifest {
   }
   const notes = Object.keys(value)
     .filter((key) => !FIELDS.includes(key))
-    .slice(0, MAX_TOLD)
+    .slice(0, PROBLEMS_TOLD)
     .map((key) => shape(`${quote(key)} is not known; it is ignored`));
   if (extensions !== undefined && !isObject(extensions))
     notes.push(shape("extensions must be an object; it is ignored"));
