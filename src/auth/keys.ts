@@ -2,7 +2,7 @@ import { createHash, createPrivateKey, type JsonWebKey, type KeyObject, randomUU
 import { exportJWK, generateKeyPair, importJWK, importPKCS8, type JWK, SignJWT } from "jose";
 import { defined } from "../defined.ts";
 import { reasonOf } from "../errors.ts";
-import { type AuthContext, failed } from "./context.ts";
+import { type AuthContext, excerpt, failed } from "./context.ts";
 
 /** The key a client signs its assertions with (RFC 7523). */
 export interface SigningKey {
@@ -59,7 +59,7 @@ export async function newProofKey(context: AuthContext, accepted: readonly strin
   const algorithm = accepted === undefined ? "ES256" : PROOF_ALGORITHMS.find((each) => accepted.includes(each));
   if (algorithm === undefined) {
     const only = accepted?.length
-      ? `DPoP proofs only with ${accepted.join(", ")}, not supported here`
+      ? `DPoP proofs only with ${excerpt(accepted.join(", "), context.limits)}, not supported here`
       : "no DPoP proofs";
     throw failed(context, `its authorization server accepts ${only}`);
   }

@@ -722,6 +722,30 @@ describe("a server that is never satisfied", () => {
     expect(opened).toHaveLength(1);
   });
 
+  it("with 403 for a scope that nobody names ends at once", async () => {
+    resource.overrides.set("/mcp", (seen, response) => {
+      if (seen.headers.authorization === undefined) resource.refuse(response, 401, resource.challenge());
+      else resource.refuse(response, 403, `error="insufficient_scope", ${resource.challenge()}`);
+    });
+    const { authorizer, opened } = withBrowser(resource.url);
+    await expect(call(authorizer, resource.url)).rejects.toMatchObject({
+      message: expect.stringContaining("the server demands a scope that it does not name"),
+    });
+    expect(opened).toHaveLength(1);
+  });
+
+  it.each([
+    [["HS256"], "accepts DPoP proofs only with HS256, not supported here"],
+    [[], "accepts no DPoP proofs"],
+    [Array.from({ length: 20_000 }, (_, at) => `X${at}`), /only with X0, X1, .*…, not supported here/],
+  ])("with no way to bind a token to a key that is known here is told at once (%#)", async (algorithms, reason) => {
+    server.metadata = { dpop_signing_alg_values_supported: algorithms };
+    const { message } = await refusal({ settings: { dpop: true } });
+    expect(message).toMatch(reason);
+    expect(message.length).toBeLessThan(1000);
+    expect(server.requests("/authorize")).toEqual([]);
+  });
+
   it("with 403 for a scope the authorization server does not grant asks for it once", async () => {
     server.tokenAnswer = (answer) => ({ ...answer, scope: "basic" });
     resource.overrides.set("/mcp", (seen, response) => {
